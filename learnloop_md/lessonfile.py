@@ -1,0 +1,268 @@
+"""Lesson files: bytes to Lesson and back, one field or paragraph at a time, every other byte kept."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from learnloop_md import head, lines
+from learnloop_md.head import Fault, Field, HeadError, Tree, field_of
+from learnloop_md.lesson import Event, Lesson, first_sentence, fold, shorten
+
+SIZE_LIMIT = 1 << 20  # bytes; above it a file is quarantined unread (design §3)
+SIZE_WARNING = 64 << 10  # bytes
+
+
+class Quarantined(NamedTuple):
+    """A file that is left as it is and never injected: where, why, and in which line."""
+
+    path: str
+    reason: str
+    line: int = 1
+    message: str = ""
+
+
+class Reading(NamedTuple):
+    """A lesson and what a person should mend in its file."""
+
+    lesson: Lesson
+    faults: tuple[Fault, ...]
+
+
+# C0 other than tab, LF, CR of CRLF, form feed, vertical tab; DEL; C1 other than NEL (design §3).
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1f\x7f\x80-\x84\x86-\x9f]|\r(?!\n)")
+
+
+def decode(path: str, data: bytes) -> str | Quarantined:
+    """The file's text, or why it is not one we read (judged on the raw bytes)."""
+    if len(data) > SIZE_LIMIT:
+        return Quarantined(path, "too-large", 1, "larger than 1 MiB")
+    if not data.strip():
+        return Quarantined(path, "empty", 1, "the file is empty")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Quarantined(path, "not-utf8", line, "not UTF-8 text")
+    if "\0" in text:
+        return Quarantined(path, "nul-byte", text.count("\n", 0, text.index("\0")) + 1, "holds a NUL byte")
+    control = _CONTROL.search(text)
+    if control:
+        return Quarantined(path, "control-char", text.count("\n", 0, control.start()) + 1, "holds a control character")
+    at = lines.conflict_line(text)
+    if at:
+        return Quarantined(path, "conflict-markers", at, "holds the markers of a merge conflict")
+    return text
+
+
+def read(path: str, data: bytes | str) -> Reading | Quarantined:
+    """The lesson in a file, or why the file is quarantined. path is relative to the memory's folder."""
+    text = decode(path, data) if isinstance(data, bytes) else data
+    if isinstance(text, Quarantined):
+        return text
+    try:
+        parts = head.split(text)
+        if parts is None:
+            return Reading(_lesson(path, text, {}, text, has_head=False), ())
+        tree, faults = head.read(parts)
+        _check_shape(tree, parts.first_line)
+        return Reading(_lesson(path, text, tree, parts.body, has_head=True), faults)
+    except HeadError as error:
+        return Quarantined(path, error.code, error.line, error.message)
+
+
+def stem(path: str) -> str:
+    """The slug that a path stands for."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+_TEXTS = (
+    "name description type state title kind created reviewed revived archive_note codified_in supersedes superseded_by "
+    "renamed_from context skill_version"
+).split()
+_EVENTS = ("seen", "confirmed", "disputed")
+
+
+def _check_shape(tree: Mapping[str, Tree], line: int) -> None:
+    """Fields of ours must be what they are; keys that are not ours are never judged."""
+    for key in _TEXTS:
+        value = field_of(tree, key)
+        if not isinstance(value, (str, type(None))):
+            raise HeadError(f"bad-type:{key}", line, f"{key} is not a text")
+    for key in _EVENTS:
+        value = field_of(tree, key)
+        if value and (not isinstance(value, list) or not all(head.event_of(item) for item in value)):
+            raise HeadError(f"bad-type:{key}", line, f"{key} is not a list of events (on, run, evidence)")
+    number = field_of(tree, "confidence")
+    if number not in (None, ""):
+        try:
+            good = isinstance(number, str) and math.isfinite(float(number))
+        except ValueError:
+            good = False
+        if not good:
+            raise HeadError("bad-number", line, "confidence is not a number")
+
+
+def _text(tree: Mapping[str, Tree], key: str) -> str:
+    value = field_of(tree, key)
+    return value if isinstance(value, str) else ""
+
+
+def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
+    value = field_of(tree, key)
+    if isinstance(value, str):
+        value = [word.strip() for word in value.split(",")]
+    return tuple(word for word in value or () if isinstance(word, str) and word)
+
+
+def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
+    value = field_of(tree, key)
+    return tuple(event for item in (value if isinstance(value, list) else ()) if (event := head.event_of(item)))
+
+
+def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
+    said = parse_body(body)
+    state = _text(tree, "state").strip().lower()
+    number = _text(tree, "confidence")
+    return Lesson(
+        slug=stem(path),
+        path=path,
+        text=text,
+        name=_text(tree, "name"),
+        description=_text(tree, "description"),
+        type=_text(tree, "type"),
+        state=state,
+        stated=bool(state),
+        title=_text(tree, "title"),
+        kind=_text(tree, "kind"),
+        created=_text(tree, "created")[:10],
+        tags=_words(tree, "tags"),
+        seen=_events(tree, "seen"),
+        confirmed=_events(tree, "confirmed"),
+        disputed=_events(tree, "disputed"),
+        pinned=_text(tree, "pinned").lower() in {"true", "yes", "on"},
+        reviewed=_text(tree, "reviewed")[:10],
+        revived=_text(tree, "revived")[:10],
+        archive_note=_text(tree, "archive_note"),
+        codified_in=_text(tree, "codified_in"),
+        supersedes=_text(tree, "supersedes"),
+        superseded_by=_text(tree, "superseded_by"),
+        context=_text(tree, "context"),
+        session=_text(tree, "originSessionId"),
+        confidence=float(number) if number else None,
+        skill_version=_text(tree, "skill_version"),
+        has_head=has_head,
+        rule=said.rule,
+        why=said.why,
+        how=said.how,
+    )
+
+
+# --- the body ---------------------------------------------------------------------------------------------------------
+
+
+class Body(NamedTuple):
+    """A body's three parts, each with the span of its text in the body."""
+
+    rule: str
+    why: str
+    how: str
+    spans: dict[str, tuple[int, int]]  # of the text alone, behind its label
+
+
+_LABELS = {"why": r"why", "how": r"how to apply|next pass"}
+_LABEL = re.compile(
+    r"(?:\*\*(?P<bold>why|how to apply|next pass)(?::\*\*|\*\*:)|(?P<bare>why|how to apply|next pass):)[ \t]*", re.IGNORECASE
+)
+
+
+def parse_body(body: str) -> Body:
+    """The rule, the Why and the How to apply of a body; labels inside code fences are text."""
+    cuts: list[tuple[str, int, int]] = []  # part, start of its label, start of its text
+    at = 0
+    for line in lines.scan("\n" + body):  # the blank first line keeps a leading --- from being read as a head
+        start = at - 1
+        at += len(line.raw)
+        match = _LABEL.match(line.text) if line.place == "text" else None
+        if match:
+            label = (match["bold"] or match["bare"]).lower()
+            part = "why" if label == "why" else "how"
+            if all(part != seen for seen, _, _ in cuts):
+                cuts.append((part, start, start + match.end()))
+    spans = {"rule": _trimmed(body, 0, cuts[0][1] if cuts else len(body))}
+    for n, (part, _, begins) in enumerate(cuts):
+        spans[part] = _trimmed(body, begins, cuts[n + 1][1] if n + 1 < len(cuts) else len(body))
+    said = {part: body[a:b] for part, (a, b) in spans.items()}
+    return Body(said["rule"], said.get("why", ""), said.get("how", ""), spans)
+
+
+def _trimmed(body: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and body[start].isspace():
+        start += 1
+    while end > start and body[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+_LABEL_OF = {"why": "**Why:** ", "how": "**How to apply:** "}
+
+
+def with_part(text: str, part: str, value: str) -> str:
+    """text with its rule, why or how set to value; the rest of the body stays."""
+    parts = head.split(text)
+    body = parts.body if parts else text
+    said = parse_body(body)
+    eol = lines.line_end(text)
+    value = value.strip()
+    if part in said.spans:
+        start, end = said.spans[part]
+        if not value and part != "rule":
+            start = body.rindex("\n", 0, start) + 1 if "\n" in body[:start] else 0
+            start, end = len(body[:start].rstrip()), end
+        new = body[:start] + value + body[end:]
+        if part == "rule" and start == end:  # there was no rule in front of the labels
+            new = body[:start] + value + (eol * 2 if body[end:] else eol) + body[end:]
+    elif not value:
+        return text
+    else:
+        after = max((end for name, (_, end) in said.spans.items() if name != "how" or part != "why"), default=0)
+        lead = eol * 2 if body[:after].strip() else eol
+        new = body[:after] + lead + _LABEL_OF[part] + value + (body[after:] or eol)
+    return head.join(parts._replace(body=new)) if parts else new
+
+
+def with_fields(text: str, changes: Mapping[str, Field]) -> str:
+    """text with fields of its head set; only their lines change (R002-05).
+
+    Raises HeadError where the head cannot take the change safely.
+    """
+    return head.with_fields(text, changes)
+
+
+def render(lesson: Lesson) -> str:
+    """A new lesson file in the form of design §3."""
+    fields: list[tuple[str, Field]] = [
+        ("type", lesson.type),
+        ("state", lesson.state),
+        ("title", lesson.title),
+        ("created", lesson.created),
+        ("kind", lesson.kind),
+        ("tags", lesson.tags),
+        ("context", lesson.context),
+        ("supersedes", lesson.supersedes),
+        ("skill_version", lesson.skill_version),
+        ("seen", lesson.seen),
+        ("archive_note", lesson.archive_note),
+    ]
+    meta = [line for key, value in fields if value for line in head.render_field(key, value, 2)]
+    top = head.render_field("name", lesson.name or lesson.slug, 0) + head.render_field("description", lesson.description, 0)
+    body = [lesson.rule.strip()]
+    body += [f"{_LABEL_OF[part]}{text.strip()}" for part, text in (("why", lesson.why), ("how", lesson.how)) if text.strip()]
+    return "".join(["---\n", *top, "metadata:\n", *meta, "---\n\n"]) + "\n\n".join(body) + "\n"
+
+
+def describe(rule: str) -> str:
+    """A one-line description for a rule: its first sentence, shortened at a word."""
+    return shorten(first_sentence(fold(rule)), 120)

@@ -1,0 +1,92 @@
+"""The strict YAML reader for heads outside the plain block style; python-frontmatter and PyYAML live here alone."""
+
+from typing import Any
+
+import frontmatter
+import yaml
+from frontmatter.default_handlers import YAMLHandler
+
+from learnloop_md.head import HeadError, Tree
+
+_LIMIT_DEPTH = 20
+
+
+class StrictHandler(YAMLHandler):
+    """Loads a head as strings, lists and mappings; no anchors, tags, merge keys or duplicates (design §3)."""
+
+    def __init__(self, first_line: int) -> None:
+        super().__init__()
+        self.first_line = first_line
+
+    def load(self, fm: str, **kwargs: Any) -> Any:
+        del kwargs
+        try:
+            return _build(fm, self.first_line)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = self.first_line + (mark.line if mark else 0)
+            raise HeadError("yaml-syntax", line, error.problem or "not YAML") from error
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise HeadError("yaml-syntax", self.first_line, "not YAML") from error
+
+
+def load(text: str, first_line: int) -> dict[str, Tree]:
+    """The head's tree. Raises HeadError with the reason code and the line in the file."""
+    handler = StrictHandler(first_line)
+    # The fences are put around the text again, so that the library's own splitting and loading read the head.
+    metadata, _ = frontmatter.parse(f"---\n{text}---\n", handler=handler)
+    return {str(key): value for key, value in metadata.items()}
+
+
+def _build(text: str, first: int) -> dict[str, Tree]:
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    stack: list[tuple[Any, list[str]]] = []
+    root: Any = None
+    for event in yaml.parse(text, Loader=loader):
+        line = first + event.start_mark.line
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise HeadError("yaml-anchors", line, "anchors and aliases are not read")
+        if getattr(event, "tag", None):
+            raise HeadError("yaml-tag", line, "tags are not read")
+        if isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            root = stack.pop()[0]
+            continue
+        value: Any
+        if isinstance(event, yaml.ScalarEvent):
+            empty = event.style is None and event.value in {"~", "null", "Null", "NULL"}
+            value = "" if empty else event.value
+        elif isinstance(event, yaml.MappingStartEvent):
+            value = {}
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = []
+        else:
+            continue
+        root = value if not stack else root
+        _attach(stack, value, line)
+        if isinstance(value, (dict, list)):
+            if len(stack) >= _LIMIT_DEPTH:
+                raise HeadError("yaml-too-deep", line, "the head is nested too deeply")
+            stack.append((value, []))
+    if root in ("", None):
+        return {}
+    if not isinstance(root, dict):
+        raise HeadError("frontmatter-not-mapping", first, "the head is not a list of fields")
+    return root
+
+
+def _attach(stack: list[tuple[Any, list[str]]], value: Any, line: int) -> None:
+    if not stack:
+        return
+    box, keys = stack[-1]
+    if isinstance(box, list):
+        box.append(value)
+    elif not keys:
+        if not isinstance(value, str):
+            raise HeadError("yaml-syntax", line, "a key is not a word")
+        if value == "<<":
+            raise HeadError("yaml-merge-key", line, "merge keys are not read")
+        if value in box:
+            raise HeadError("yaml-duplicate-key", line, f"the key {value!r} stands twice")
+        keys.append(value)
+    else:
+        box[keys.pop()] = value
