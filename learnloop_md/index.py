@@ -146,8 +146,18 @@ def render(lesson: Lesson) -> str:
     room = LINE_LIMIT - 1 - len(f"- []({target}) — ")
     title = shorten(title, max(room - 20, 30))
     hook = fold(lesson.description or lesson.rule)
+    if hook.casefold() == title.casefold():  # a title said twice tells nobody when the lesson matters
+        hook = fold(lesson.context or lesson.why or lesson.how)
     line = f"- [{title}]({target})"
     return f"{line} — {shorten(hook, max(room - len(title), 20))}" if hook else line
+
+
+def without(text: str, paths: Collection[str]) -> str:
+    """text without the lines of these files."""
+    draft = _Draft(text)
+    for path in paths:
+        draft.remove(path)
+    return draft.text
 
 
 class Stepped(NamedTuple):
@@ -165,6 +175,7 @@ def in_step(
     hidden: Collection[str] = (),
     quarantined: Collection[str] = (),
     skip: Collection[str] = (),
+    reachable: Collection[str] = (),
     line_budget: int = 140,
     character_budget: int = 24_000,
 ) -> Stepped:
@@ -172,14 +183,14 @@ def in_step(
 
     before holds the lessons as the index last knew them: a line that equals their rendering is ours and is written anew,
     any other keeps its words. hidden slugs (private lessons, removed ones) lose their lines; quarantined paths go into
-    the comment; skipped slugs stay as they are.
+    the comment; skipped slugs stay as they are; reachable ones (through a hub) need no line.
     """
     draft = _Draft(text)
     for slug in sorted({*lessons, *before} - set(skip)):
         lesson = lessons.get(slug)
         if lesson is None or slug in hidden:
             draft.remove(before[slug].path if lesson is None else lesson.path)
-        elif not lesson.is_note or _has_line(draft, lesson):
+        elif _has_line(draft, lesson) or not (lesson.is_note or slug in reachable):
             draft.keep(lesson, before.get(slug))
     for path in sorted(quarantined):
         draft.move(path, "quarantined")

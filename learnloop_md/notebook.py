@@ -58,6 +58,21 @@ def has_zones(text: str) -> bool:
     return any(line.place == "text" and _ZONE.fullmatch(line.text) for line in scan(text))
 
 
+def zone_heading(line: str) -> re.Match[str] | None:
+    """The zone heading that a line is; its first group names the zone."""
+    return _ZONE.fullmatch(line)
+
+
+def strange_fields(entry: Entry) -> list[tuple[int, str]]:
+    """Lines (from 1) that look like fields of the entry but are none of the contract's."""
+    found = []
+    for n, line in enumerate(entry.lines):
+        match = _FIELD.fullmatch(line.rstrip("\r\n")) if n else None
+        if match and match["label"].strip().lower() not in _NAMES and len(match["label"]) < 24:
+            found.append((entry.start + n + 1, match["label"]))
+    return found
+
+
 def entries(text: str) -> list[Entry]:
     """Every entry of the notebook, in order; outside the zones only those with a date and a lesson."""
     found: list[Entry] = []

@@ -1,0 +1,75 @@
+"""What a command answers, for people and for programs (design §11, §12); the one place that prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from learnloop_md.errors import LearnloopError
+
+
+class Answer(NamedTuple):
+    """A command's result: text for people, keys for programs, what to say on the side, and the exit code."""
+
+    text: str = ""
+    data: Mapping[str, Any] = {}  # noqa: RUF012 - never mutated
+    notices: tuple[str, ...] = ()
+    code: int = 0
+
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]|[\ud800-\udfff]")
+_RED, _GREEN, _CYAN, _BOLD, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
+
+
+def visible(text: str) -> str:
+    """text with control and hidden characters written out, so that no lesson can steer a terminal."""
+
+    def written(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+    return _UNPRINTABLE.sub(written, text)
+
+
+def use_colour() -> bool:
+    """Whether standard output is a terminal that wants colour (NO_COLOR)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def coloured(diff: str, *, colour: bool) -> str:
+    """A unified diff as shown: control characters written out, removed lines red, added green."""
+    out = []
+    for line in diff.split("\n"):
+        shown = visible(line)
+        if colour and line.startswith(("+++", "---")):
+            shown = f"{_BOLD}{shown}{_OFF}"
+        elif colour and line[:1] in "+-@" and line:
+            shown = {"+": _GREEN, "-": _RED, "@": _CYAN}[line[0]] + shown + _OFF
+        out.append(shown)
+    return "\n".join(out)
+
+
+def give(answer: Answer, *, as_json: bool) -> int:
+    """Print an answer and give its exit code: results on standard output, everything else on standard error."""
+    for notice in answer.notices:
+        print(f"learnloop: {visible(notice)}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(dict(answer.data), ensure_ascii=False))
+    elif answer.text:
+        print(answer.text.rstrip("\n"))
+    return answer.code
+
+
+def give_error(error: LearnloopError, *, as_json: bool) -> int:
+    """Print an error as one line and its way out, and give its exit code (R004-95)."""
+    if as_json:
+        told = {"code": error.code, "message": error.message, "hint": error.hint}
+        print(json.dumps({"error": told}, ensure_ascii=False))
+    else:
+        hint = f" — {error.hint}" if error.hint else ""
+        print(f"learnloop: {visible(error.message)}{visible(hint)}".replace("\n", " "), file=sys.stderr)
+    return error.exit_code

@@ -1,0 +1,282 @@
+"""`check`: everything in a memory that a person should look at, as findings with a place and a kebab-case code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from learnloop_md import codify, guard, head, index, lessonfile, notebook
+from learnloop_md import memory as memories
+from learnloop_md.absorb import Conflict
+from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
+from learnloop_md.lines import scan, split_lines
+from learnloop_md.memory import Memory
+
+ERROR, WARNING = "error", "warning"
+HARD_LINES, HARD_CHARACTERS = 200, 25_000  # where Claude Code cuts MEMORY.md (measured)
+LEARNINGS_LINES = 150  # R004-42
+_FIXABLE = {"value-cut-by-comment", "orphan-lesson", "lost-entry", "duplicate-line", "out-of-step", "head-not-yaml"}
+
+
+class Finding(NamedTuple):
+    """One finding; path is relative to the memory's folder, line counts from 1."""
+
+    path: str
+    line: int
+    code: str
+    severity: str
+    message: str
+
+    @property
+    def fixable(self) -> bool:
+        """Whether `learnloop sync` or a small edit that the message names mends it."""
+        return self.code in _FIXABLE
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two findings the same one, wherever its line has moved."""
+        return self.path, self.code, re.sub(r"\d+", "N", self.message)
+
+
+ReadOther = Callable[[str], "str | None"]  # a path from the memory's folder, such as ../SKILL.md, to its text
+
+
+def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict] = ()) -> list[Finding]:
+    """Everything `check` has to say, sorted by place."""
+    found = [Finding(q.path, q.line, q.reason, ERROR, q.message) for q in memory.quarantined]
+    for path, kept in memory.doubled:
+        message = f"the slug {lessonfile.stem(path)!r} stands twice; {kept} is used"
+        found.append(Finding(path, 1, "duplicate-slug", ERROR, message))
+    for lesson in memory.lessons.values():
+        found += _of_lesson(memory, lesson)
+        found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
+    found += _of_document(memory)
+    if memory.place.kind == "skill":
+        found += _of_skill(memory, read_other)
+    found += _of_codified(memory, read_other)
+    for clash in conflicts:
+        path = memory.lessons[clash.slug].path if clash.slug in memory.lessons else memory.place.document
+        message = f"{clash.field}: {memory.place.document} says {_quoted(clash.document)}, the file says {_quoted(clash.file)}"
+        found.append(Finding(path, 1, "conflict", ERROR, message))
+    return sorted(set(found))
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+def new_only(found: Iterable[Finding], before: Iterable[Finding]) -> list[Finding]:
+    """The findings that were not there before: a strict check on an old backlog ends in --no-verify (design §11)."""
+    known = Counter(finding.key for finding in before)
+    fresh = []
+    for finding in found:
+        if known[finding.key]:
+            known[finding.key] -= 1
+        else:
+            fresh.append(finding)
+    return fresh
+
+
+def _line_of(lesson: Lesson, field: str) -> int:
+    for n, line in enumerate(split_lines(lesson.text), 1):
+        if re.match(rf"\s*{re.escape(field)}\s*:", line):
+            return n
+    return 1
+
+
+def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
+    found: list[Finding] = []
+
+    def say(code: str, message: str, field: str = "", severity: str = WARNING) -> None:
+        found.append(Finding(lesson.path, _line_of(lesson, field) if field else 1, code, severity, message))
+
+    if lesson.is_note:
+        return found
+    tree = head.read(parts).tree if (parts := head.split(lesson.text)) else {}
+    inner = tree.get("metadata")
+    nested = inner.get("type") if isinstance(inner, dict) else None
+    if not lesson.name.strip():
+        say("blank-name", "the name is blank or missing; the file's name serves", "name")
+    if not lesson.description.strip():
+        say("missing-description", "a description says when the lesson matters", "name")
+    if not lesson.type:
+        say("missing-type", f"the type is missing: {', '.join(TYPES)}", "metadata")
+    elif nested and tree.get("type") and tree["type"] != nested:
+        say("type-disagrees", f"type is {tree['type']!r} at the top and {nested!r} under metadata", "type")
+    elif lesson.type not in TYPES:
+        say("unknown-type", f"type {lesson.type!r} is not one of {', '.join(TYPES)}", "type")
+    stated = head.field_of(tree, "state")
+    if isinstance(stated, str) and stated and stated.lower() not in STATES:
+        say("unknown-state", f"state {stated!r} is not one of {', '.join(STATES)}", "state")
+    if lesson.type in ("feedback", "project") and lesson.is_active:
+        if not lesson.why:
+            say("missing-why", "the body has no **Why:** paragraph")
+        if not lesson.how:
+            say("missing-how", "the body has no **How to apply:** paragraph")
+    if lesson.stated and len(lesson.rule) > RULE_LIMIT:
+        say("rule-too-long", f"the rule has {len(lesson.rule)} characters, over {RULE_LIMIT}")
+    if len(lesson.description) > 200:
+        say("field-too-long", f"the description has {len(lesson.description)} characters; it is shortened where it is shown", "description")
+    if len(lesson.text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:
+        say("file-too-large", "the file is larger than 64 KiB")
+    if lesson.state == "archived" and lesson.stated and not lesson.archive_note:
+        say("missing-archive-note", "an archived lesson needs a note why", "state")
+    for field in ("supersedes", "superseded_by"):
+        other = getattr(lesson, field)
+        if other and other not in memory.lessons:
+            say("unknown-lesson", f"{field} names {other!r}, which does not exist", field)
+    if lesson.slug in memory.private and memory.place.repo:
+        from learnloop_md import git  # lazy: only for private lessons
+
+        if git.tracked(memory.place.repo, memory.place.in_repo(lesson.path)):
+            hint = f"git rm --cached {memory.place.in_repo(lesson.path)}"
+            say("private-tracked", f"a private lesson (type {lesson.type}) is tracked by git: {hint}", "type", ERROR)
+    return found
+
+
+def _of_document(memory: Memory) -> list[Finding]:
+    place, text = memory.place, memory.document
+    name = place.document
+    found = [Finding(name, s.line, f"secret:{s.kind}", ERROR, f"holds what looks like a secret: {s.label}") for s in guard.find_secrets(text)]
+    if memory.blocked:
+        return found
+    if not text.strip() and not memory.lessons:
+        return found
+    entries = memories.entries(place, text, memory.lessons)
+    rows = _index_findings(memory, entries) if place.kind == "project" else _notebook_findings(memory)
+    left_out = set(memories.in_step(memory, text, memory.lessons, memory.lessons).left_out)
+    hubbed = memories.hubbed(memory, text) if place.kind == "project" else frozenset()
+    for slug, lesson in memory.lessons.items():
+        if slug in entries or slug in memory.private or slug in left_out or slug in hubbed or lesson.is_note:
+            continue
+        code = "orphan-lesson" if place.kind == "project" else "lost-entry"
+        rows.append(Finding(lesson.path, 1, code, ERROR, f"{name} has no entry for {slug}; learnloop sync writes it"))
+    for slug, entry in entries.items():
+        row = memory.lessons.get(slug)
+        outside = entry.zone == "" and (place.kind == "skill" or (row is not None and row.state != "current"))
+        if row and entry.zone != "quarantined" and (outside or (entry.zone and entry.zone != row.state)):
+            where = f"the {entry.zone} zone" if entry.zone else "no zone"
+            rows.append(Finding(name, entry.line, "out-of-step", WARNING, f"{slug} stands in {where}, its file says {row.state}"))
+    return found + rows
+
+
+def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[Finding]:
+    name, text = memory.place.document, memory.document
+    found: list[Finding] = []
+    there = {lesson.path for lesson in memory.lessons.values()} | {q.path for q in memory.quarantined}
+    there |= {path for path, _ in memory.doubled}
+    stems = {lessonfile.stem(path) for path in there}
+    seen: dict[str, int] = {}
+    for entry in index.entries(text):
+        known = entry.target in there or ("/" not in entry.target and lessonfile.stem(entry.target) in stems)
+        if not known and entry.zone != "quarantined":
+            found.append(Finding(name, entry.line + 1, "dangling-line", ERROR, f"names {entry.target}, which does not exist"))
+        if entry.target in seen:
+            message = f"names {entry.target}, as line {seen[entry.target]} does"
+            found.append(Finding(name, entry.line + 1, "duplicate-line", WARNING, message))
+        seen.setdefault(entry.target, entry.line + 1)
+        if len(entry.raw) >= index.LINE_LIMIT and entry.zone not in ("archived", "quarantined"):
+            found.append(Finding(name, entry.line + 1, "line-too-long", WARNING, f"the line has {len(entry.raw)} characters, keep it under {index.LINE_LIMIT}"))
+    for line, target in index.outside_links(text):
+        found.append(Finding(name, line, "outside-link", WARNING, f"leads out of the memory: {target}; it is never read"))
+    lines, characters = index.loaded_size(text)
+    settings = memory.place.settings
+    if lines > HARD_LINES or characters > HARD_CHARACTERS:
+        lost = _past_limit(text)
+        count = f"{lines} lines (limit {HARD_LINES})" if lines > HARD_LINES else f"{characters} characters (limit {HARD_CHARACTERS})"
+        message = f"Claude loads only a part: {count}; past it: {', '.join(lost[:12])}{' …' if len(lost) > 12 else ''}"
+        found.append(Finding(name, HARD_LINES if lines > HARD_LINES else 1, "index-over-limit", ERROR, message))
+    elif lines > settings.index_lines or characters > settings.index_characters:
+        message = f"{lines} lines and {characters} characters, over the budget of {settings.index_lines} and {settings.index_characters}"
+        found.append(Finding(name, 1, "index-over-budget", WARNING, message))
+    return found
+
+
+def _past_limit(text: str) -> list[str]:
+    """The slugs whose lines stand where Claude no longer reads."""
+    kept = index.loaded(text).split("\n")[:HARD_LINES]
+    inside = "\n".join(kept)[:HARD_CHARACTERS]
+    shown = {entry.target for entry in index.entries(inside)}
+    return [lessonfile.stem(e.target) for e in index.entries(text) if e.zone not in ("archived", "quarantined") and e.target not in shown]
+
+
+def _notebook_findings(memory: Memory) -> list[Finding]:
+    """The compatibility contract of the notebook (R002-60 to R002-63)."""
+    name, text = memory.place.document, memory.document
+    found: list[Finding] = []
+    zones = [(m[1].lower(), line.number + 1) for line in scan(text) if line.place == "text" and (m := notebook.zone_heading(line.text))]
+    for zone in notebook.ZONES:
+        at = [number for named, number in zones if named == zone]
+        if not at:
+            message = f'the zone "## {zone.capitalize()} Patterns" is missing or renamed'
+            found.append(Finding(name, 1, "zone-missing", ERROR, message))
+        if len(at) > 1:
+            found.append(Finding(name, at[1], "zone-doubled", ERROR, f"the {zone} zone stands twice"))
+    seen: dict[str, int] = {}
+    for entry in notebook.entries(text):
+        if entry.slug in seen:
+            message = f"{entry.slug} has an entry in line {seen[entry.slug]} already"
+            found.append(Finding(name, entry.start + 1, "duplicate-entry", ERROR, message))
+        seen.setdefault(entry.slug, entry.start + 1)
+        for n, label in notebook.strange_fields(entry):
+            found.append(Finding(name, n, "unknown-field", WARNING, f"{label!r} is not a field of the contract"))
+        lesson = memory.lessons.get(entry.slug)
+        for field in ("why", "rule", "how", "tags"):
+            if lesson and field not in entry.claims and notebook.claims_of(lesson)[field]:
+                message = f"{entry.slug} has lost its field {notebook.FIELDS[field]!r}"
+                found.append(Finding(name, entry.start + 1, "field-missing", ERROR, message))
+        if lesson is None and not entry.path:
+            found.append(Finding(name, entry.start + 1, "out-of-step", WARNING, f"{entry.slug} has no lesson file yet; learnloop sync makes it"))
+        elif lesson is None:
+            found.append(Finding(name, entry.start + 1, "dangling-line", ERROR, f"names {entry.path}, which does not exist"))
+    return found
+
+
+def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
+    """Whether SKILL.md still loads the memory, says the contract, and is a valid skill."""
+    text = read_other("../SKILL.md")
+    if text is None:
+        return []
+    found = [Finding("../SKILL.md", 1, "invalid-skill", ERROR, fault) for fault in codify.skill_faults(text)]
+    prose = "".join(line.text + "\n" for line in scan(text) if line.place == "text")
+    if not re.search(rf"references/{re.escape(memory.place.document)}", prose):
+        message = f"nothing tells the agent to read references/{memory.place.document} any more"
+        found.append(Finding("../SKILL.md", 1, "load-instruction-missing", ERROR, message))
+    if not re.search(r"(?im)^#+\s.*\b(memory contract|contract)\b", prose):
+        message = "the rules of the memory contract are missing; learnloop init --skill writes them"
+        found.append(Finding("../SKILL.md", 1, "contract-missing", WARNING, message))
+    learnings = read_other("../learnings.md")
+    if learnings is not None:
+        if len(split_lines(learnings)) > LEARNINGS_LINES:
+            found.append(Finding("../learnings.md", 1, "learnings-too-long", WARNING, f"more than {LEARNINGS_LINES} lines"))
+        if "learnings.md" not in prose:
+            found.append(Finding("../SKILL.md", 1, "learnings-unmentioned", WARNING, "SKILL.md never mentions learnings.md"))
+    return found
+
+
+def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
+    """Archive notes that name a file which is not there, or a rule that was edited away."""
+    found: list[Finding] = []
+    for lesson in memory.lessons.values():
+        match = re.match(r"Codified in (\S+)", lesson.archive_note) if lesson.state == "archived" else None
+        if not match:
+            continue
+        texts = [read_other(prefix + match[1]) for prefix in _bases(memory)]
+        text = next((text for text in texts if text is not None), None)
+        if text is None:
+            message = f"the archive note names {match[1]}, which does not exist"
+            found.append(Finding(lesson.path, _line_of(lesson, "archive_note"), "archive-note-target", WARNING, message))
+        elif lesson.codified_in and lesson.slug not in {slug for slug, _ in codify.codified_slugs(text)}:
+            message = f"the rule codified in {match[1]} is no longer marked there"
+            found.append(Finding(lesson.path, _line_of(lesson, "codified_in"), "codified-rule-lost", WARNING, message))
+    return found
+
+
+def _bases(memory: Memory) -> list[str]:
+    """From where an archive note may name its file: the skill, the repository's root, the memory itself."""
+    bases = ["../", ""] if memory.place.kind == "skill" else [""]
+    if memory.place.repo and memory.place.inside:
+        bases.append("../" * len(memory.place.inside.split("/")))
+    return bases

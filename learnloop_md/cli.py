@@ -1,0 +1,85 @@
+"""The typer door: help, completion and judging of wrong words, made from the same table as the quick parser."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from learnloop_md import __version__
+from learnloop_md.answer import give_error
+from learnloop_md.commands import TABLE, Command, Option
+from learnloop_md.errors import UsageError
+
+_HELP = """A markdown-native, git-tracked memory for Claude Code and agent skills.
+
+Exit codes: 0 fine, 1 findings or work to do, 2 wrong words, 3 refused by a guard, 4 memory or git cannot serve."""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run through typer; usage errors become one line and exit code 2."""
+    try:
+        code = app(args=list(argv), standalone_mode=False, prog_name="learnloop")
+    except Exception as error:  # click's own exceptions: typer carries its own click, so only their shape is known
+        if not hasattr(error, "format_message"):
+            raise
+        message = " ".join(str(error.format_message()).split()) or "a command is missing"
+        command = next((word for word in argv if not word.startswith("-")), "")
+        known = command in {row.name for row in TABLE}
+        hint = f"see: learnloop {command + ' ' if known else ''}--help"
+        return give_error(UsageError(message[:1].lower() + message[1:].rstrip("."), hint), as_json="--json" in argv)
+    return code if isinstance(code, int) else 0
+
+
+def _made() -> typer.Typer:
+    made = typer.Typer(
+        help=_HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
+    )
+
+    @made.callback(invoke_without_command=True)
+    def top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+        if version:
+            print(__version__)
+            raise typer.Exit
+
+    for command in TABLE:
+        made.command(command.name, help=command.help, hidden=command.hidden)(_function(command))
+    return made
+
+
+def _function(command: Command) -> Callable[..., int]:
+    """A function with the signature that typer reads the command's words and options from."""
+
+    def call(**words: Any) -> int:
+        from learnloop_md.__main__ import execute
+
+        return execute(command.name, {name: value for name, value in words.items() if value not in (None, False, [], "")})
+
+    parameters = [
+        inspect.Parameter(
+            word.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if word.required else None,
+            annotation=Annotated[str, typer.Argument(help=word.help)] if word.required else Annotated[str | None, typer.Argument(help=word.help)],
+        )
+        for word in command.words
+    ]
+    parameters += [_parameter(option) for option in command.options]
+    call.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    types: dict[str, Any] = {"text": str | None, "flag": bool, "list": list[str] | None, "number": int | None}
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if option.kind == "flag" else None,
+        annotation=Annotated[types[option.kind], typer.Option(option.flag, help=option.help)],
+    )
+
+
+app = _made()

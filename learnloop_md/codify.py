@@ -1,0 +1,106 @@
+"""Codify: a proven lesson becomes a rule of a skill, a guide or CLAUDE.md, and is archived in the same commit."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from learnloop_md import head, outline
+from learnloop_md.errors import RefusedError, UnableError
+from learnloop_md.lesson import Lesson, fold
+from learnloop_md.life import Outcome, unchanged
+from learnloop_md.lines import split_lines
+from learnloop_md.plan import Draft
+
+SECTION = "Learned rules"
+SKILL_LINES = 500  # the Agent Skills limit for SKILL.md
+SKILL_KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+LEARNINGS = "# Learnings\n\nRules proven in earlier runs. Read them before the main instructions.\n\n"
+
+
+class Target(NamedTuple):
+    """The file a rule goes into: its path from the memory's folder, its shown name, its text ("" when new)."""
+
+    path: str
+    name: str
+    text: str
+    exists: bool
+
+
+def marker(slug: str, day: str) -> str:
+    """The provenance comment that ends a codified rule."""
+    return f"<!-- learnloop: {slug} {day} -->"
+
+
+def codified_slugs(text: str) -> list[tuple[str, int]]:
+    """The slugs whose rules stand in a text, with their lines (from 1)."""
+    found = []
+    for n, line in enumerate(split_lines(text), 1):
+        found += [(match[1], n) for match in re.finditer(r"<!-- learnloop: (\S+) \d{4}-\d\d-\d\d -->", line)]
+    return found
+
+
+def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION, change: str = "codify") -> Outcome:
+    """Add the rule to the target and archive the lesson, in one commit (R002-40, R002-41, R004-40).
+
+    Raises RefusedError where the target would no longer be a valid skill. Codifying twice changes nothing.
+    """
+    lesson = draft.lesson(slug)
+    if lesson.codified_in or any(found == slug for found, _ in codified_slugs(target.text)):
+        return unchanged(draft, slug, f"{slug} is codified in {lesson.codified_in or target.name} already")
+    if not lesson.is_active:
+        raise UnableError(f"{slug} is archived", f"restore it first: learnloop restore {slug}", code="archived")
+    bullet = f"- {_one_line(lesson)} {marker(slug, draft.today)}"
+    if target.name.endswith("learnings.md"):
+        text = target.text or LEARNINGS
+        new = text + ("" if text.endswith("\n") else "\n") + bullet + "\n"
+        where = target.name
+    else:
+        new = outline.with_bullet(target.text, heading, bullet)
+        where = f'{target.name} under "{heading.strip().lstrip("#").strip()}"'
+    if target.name.rpartition("/")[2] == "SKILL.md":
+        check_skill(target.text, new)
+    draft.edit(target.path, target.text if target.exists else None, new)
+    draft.set(slug, state="archived", archive_note=f"Codified in {where}", codified_in=target.name)
+    draft.cut(change, [slug], f"the rule now stands in {where}")
+    return Outcome("codified", slug, "archived", (), {"target": target.name})
+
+
+def _one_line(lesson: Lesson) -> str:
+    return fold(lesson.rule).replace("<!--", "&lt;!--").replace("-->", "--&gt;")
+
+
+def check_skill(before: str, after: str) -> None:
+    """Raises RefusedError where an edit would make SKILL.md invalid: head, name, keys, 500 lines."""
+    faults = [fault for fault in skill_faults(after) if fault not in skill_faults(before)]
+    if _name(before) != _name(after):
+        faults.append("the skill's name would change")
+    if faults:
+        raise RefusedError(f"SKILL.md would not be a valid skill: {faults[0]}", "codify into a guide instead: --into", code="invalid-skill")
+
+
+def skill_faults(text: str) -> list[str]:
+    """What the Agent Skills specification has against a SKILL.md."""
+    try:
+        parts = head.split(text)
+        tree = head.read(parts).tree if parts else {}
+    except head.HeadError as error:
+        return [f"its head cannot be read ({error.message})"]
+    faults = []
+    if not tree.get("name") or not tree.get("description"):
+        faults.append("its head lacks name or description")
+    strange = sorted(set(tree) - SKILL_KEYS)
+    if strange:
+        faults.append(f"unknown keys in its head: {', '.join(strange)}")
+    lines = len(split_lines(text))
+    if lines >= SKILL_LINES:
+        faults.append(f"it has {SKILL_LINES} lines or more")
+    return faults
+
+
+def _name(text: str) -> object:
+    try:
+        parts = head.split(text)
+        return head.read(parts).tree.get("name") if parts else None
+    except head.HeadError:
+        return None

@@ -1,0 +1,201 @@
+"""The table of commands: one place from which the quick parser and the typer door both take words, options and help."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from learnloop_md.lesson import KINDS, TYPES
+
+
+class Word(NamedTuple):
+    """A positional word."""
+
+    name: str
+    help: str
+    required: bool = True
+
+
+class Option(NamedTuple):
+    """An option: text, a flag, a list (may be repeated), or a number."""
+
+    flag: str
+    help: str
+    kind: str = "text"
+
+    @property
+    def name(self) -> str:
+        return self.flag.lstrip("-").replace("-", "_")
+
+
+class Command(NamedTuple):
+    """A command: where its function is, what it takes, what it says of itself."""
+
+    name: str
+    function: str  # module:function
+    help: str
+    words: tuple[Word, ...] = ()
+    options: tuple[Option, ...] = ()
+    hidden: bool = False
+
+
+MEMORY = Option("--memory", "The memory's folder, or a skill's; else it is found (learnloop status says how).")
+TODAY = Option("--today", "The day to act on, YYYY-MM-DD; else today in UTC.")
+JSON = Option("--json", "Answer as one JSON object.", "flag")
+_LOOK = (MEMORY, TODAY, JSON)
+_WRITE = (
+    *_LOOK,
+    Option("--run", "The run this belongs to; else Claude's session, else author and day."),
+    Option("--dry-run", "Show the diff and the commit message; write nothing.", "flag"),
+)
+_SLUG = Word("slug", "The lesson: its name or any unique beginning of it.")
+_EVIDENCE = Option("--evidence", "Where it was seen: a pull request, a session, a line.")
+
+TABLE = (
+    Command(
+        "init",
+        "verbs:init",
+        "Make or adopt a memory: in this repository, in Claude's own directory, or in a skill.",
+        (),
+        (
+            *_WRITE[1:],
+            Option("--native", "Use Claude's default directory in place, with a git repository of its own.", "flag"),
+            Option("--skill", "Give the skill in this folder a memory: references/memory.md and the contract in SKILL.md."),
+            Option("--dir", "Another folder for the memory, relative to the repository's root."),
+            Option("--yes", "Consent to what is offered: the edit of .gitignore, copying lessons Claude has already.", "flag"),
+        ),
+    ),
+    Command(
+        "note",
+        "verbs:note",
+        "Capture a lesson; the same lesson again counts as one more sighting.",
+        (Word("rule", 'The rule, at most 500 characters; "-" reads rule, Why and How from standard input.'),),
+        (
+            *_WRITE,
+            Option("--title", "A title, when the rule's first sentence is none."),
+            Option("--name", "The lesson's name (slug), when it should not be made from the title."),
+            Option("--why", "What went wrong, and why the rule prevents it."),
+            Option("--how", "How to apply the rule."),
+            Option("--type", f"One of {', '.join(TYPES)}; else feedback."),
+            Option("--kind", f"One of {', '.join(KINDS)}; else note."),
+            Option("--context", "When the rule applies."),
+            _EVIDENCE,
+            Option("--tag", "A tag; may be repeated.", "list"),
+            Option("--same", "It is this lesson, whatever the words."),
+            Option("--new", "It is a new lesson, whatever the words.", "flag"),
+            Option("--supersedes", "It takes the place of this lesson."),
+        ),
+    ),
+    Command(
+        "show",
+        "views:show",
+        "Print the digest of the memory, or one lesson.",
+        (Word("slug", "A lesson to print whole.", required=False),),
+        (
+            *_LOOK,
+            Option("--budget", "At most this many characters, footer included; else 2000.", "number"),
+            Option("--all", "Print every active lesson.", "flag"),
+        ),
+    ),
+    Command(
+        "review",
+        "review:review",
+        "Go through the candidates one by one: graduate, archive, merge, codify, skip.",
+        (),
+        (*_WRITE, Option("--list", "List every lesson with its state instead of asking.", "flag")),
+    ),
+    Command("confirm", "verbs:confirm", "It helped: count a confirmation.", (_SLUG,), (*_WRITE, _EVIDENCE)),
+    Command("dispute", "verbs:dispute", "It misled: count a dispute.", (_SLUG,), (*_WRITE, _EVIDENCE)),
+    Command("pin", "verbs:pin", "Show a lesson first and keep every rule from archiving it.", (_SLUG,), _WRITE),
+    Command("unpin", "verbs:unpin", "Take a pin away.", (_SLUG,), _WRITE),
+    Command("graduate", "verbs:graduate", "Make a candidate current by hand.", (_SLUG,), _WRITE),
+    Command(
+        "archive",
+        "verbs:archive",
+        "Take a lesson out of force, with a note why.",
+        (_SLUG,),
+        (*_WRITE, Option("--note", "Why it is archived (required).")),
+    ),
+    Command("forget", "verbs:forget", "Archive a lesson as forgotten.", (_SLUG,), _WRITE),
+    Command("restore", "verbs:restore", "Bring an archived or removed lesson back as it was.", (_SLUG,), _WRITE),
+    Command(
+        "rename", "verbs:rename", "Give a lesson another name.", (_SLUG, Word("new", "The new name.")), _WRITE
+    ),
+    Command(
+        "supersede",
+        "verbs:supersede",
+        "Let a lesson take the place of another, which is archived.",
+        (Word("new", "The lesson that holds now."), Word("old", "The lesson that it replaces.")),
+        _WRITE,
+    ),
+    Command(
+        "merge",
+        "verbs:merge",
+        "Fold one lesson into another that says the same: merge NEW OLD keeps OLD with the sightings of both.",
+        (Word("new", "The lesson that is folded in and archived."), Word("old", "The lesson that stays.")),
+        _WRITE,
+    ),
+    Command(
+        "cleanup",
+        "views:cleanup",
+        "Show the cleanup plan; --check says whether it is due, --apply carries it out.",
+        (),
+        (
+            *_WRITE,
+            Option("--check", "Only say whether cleanup is due (exit 1 when it is).", "flag"),
+            Option("--apply", "Carry the plan out, one commit per kind of change.", "flag"),
+            Option("--hook", "For pre-commit: when due, change files only; exit 1 if anything was written.", "flag"),
+        ),
+    ),
+    Command(
+        "codify",
+        "verbs:codify_lesson",
+        "Fold a proven lesson into SKILL.md, a guide or CLAUDE.md and archive it, in one commit.",
+        (_SLUG,),
+        (
+            *_WRITE,
+            Option("--into", "The file; else the skill's SKILL.md, else CLAUDE.md."),
+            Option("--section", 'The heading to put it under; else "Learned rules", made at the end if missing.'),
+            Option("--branch", "Commit on a new branch of this name instead of the current one."),
+        ),
+    ),
+    Command(
+        "promote",
+        "verbs:promote",
+        "Codify into learnings.md.",
+        (_SLUG,),
+        (*_WRITE, Option("--into", "Another file than learnings.md.")),
+    ),
+    Command(
+        "check",
+        "views:check",
+        "List findings as path:line: CODE; exit 1 on errors, 0 on warnings alone.",
+        (),
+        (
+            *_LOOK,
+            Option("--staged", "Read what is staged instead of the work tree.", "flag"),
+            Option("--new", "Only findings that HEAD does not have.", "flag"),
+            Option("--hook", "For pre-commit: every memory of the repository, what is staged, new findings.", "flag"),
+            Option("--all", "With --hook: old findings too.", "flag"),
+        ),
+    ),
+    Command("status", "views:status", "Say which memory this is, why, and how it stands.", (), _LOOK),
+    Command(
+        "sync", "verbs:sync", "Absorb hand edits and Claude's own writes; commit what is queued.", (), _WRITE
+    ),
+    Command(
+        "log",
+        "views:log",
+        "List the commits that changed the memory or one lesson.",
+        (Word("slug", "A lesson.", required=False),),
+        (*_LOOK, Option("--limit", "At most this many commits; else 20.", "number")),
+    ),
+    Command(
+        "undo",
+        "verbs:undo_last",
+        "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
+        (Word("what", "A commit or a lesson; else the last command.", required=False),),
+        _WRITE,
+    ),
+    Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
+)
+BY_NAME = {command.name: command for command in TABLE}

@@ -1,0 +1,228 @@
+"""What git remembers of a memory: read with GitPython, imported here and nowhere else (its import costs 200 ms)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from learnloop_md import git, lessonfile
+from learnloop_md import memory as memories
+from learnloop_md.errors import UnableError
+from learnloop_md.lesson import Lesson
+from learnloop_md.lessonfile import Quarantined
+from learnloop_md.memory import counting_state
+from learnloop_md.place import Place
+from learnloop_md.store import Agreed
+
+if TYPE_CHECKING:
+    from git import Commit
+    from git import Repo as GitPython
+
+LOOK_BACK = 200  # commits
+
+
+class Step(NamedTuple):
+    """One commit that touched the memory, told from its files; trailers only add to that."""
+
+    commit: str
+    change: str
+    slugs: tuple[str, ...]
+    date: str
+    author: str
+    subject: str
+    command: str
+    undoes: str
+    paths: tuple[str, ...]  # as the repository names them
+
+
+def _open(place: Place) -> GitPython:
+    if place.repo is None:
+        raise UnableError("there is no git history here", "run: git init, then learnloop init", code="no-git")
+    from git import Repo as GitPython
+
+    repo = GitPython(place.repo.root)
+    repo.git.update_environment(GIT_OPTIONAL_LOCKS="0", GIT_LITERAL_PATHSPECS="1")
+    return repo
+
+
+def _commits(place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD") -> Iterator[Commit]:
+    repo = _open(place)
+    if place.repo and git.head(place.repo):
+        yield from repo.iter_commits(revision, paths=paths, max_count=limit)
+
+
+def _blob(commit: Commit, path: str) -> bytes | None:
+    try:
+        item = commit.tree / path
+    except KeyError:
+        return None
+    return bytes(item.data_stream.read()) if item.type == "blob" else None
+
+
+def trailer(message: str, key: str) -> list[str]:
+    """The values of a trailer in a commit message."""
+    return [value.strip() for value in re.findall(rf"(?m)^{re.escape(key)}:[ \t]*(.+)$", str(message))]
+
+
+def _said(commit: Commit) -> str:
+    return commit.message if isinstance(commit.message, str) else commit.message.decode("utf-8", "replace")
+
+
+def steps(place: Place, slug: str = "", limit: int = LOOK_BACK) -> list[Step]:
+    """The commits that touched the memory (or one lesson), newest first (R002-42)."""
+    if slug:
+        folder = place.lessons
+        paths = [place.in_repo(f"{folder}/{slug}.md" if folder else f"{slug}.md")]
+    else:
+        paths = [place.inside or "."]
+    return [_step(place, commit) for commit in _commits(place, paths, limit)]
+
+
+def _step(place: Place, commit: Commit) -> Step:
+    message = _said(commit)
+    base = commit.parents[0] if commit.parents else None
+    paths = tuple(sorted(str(p) for p in commit.stats.files)) if base is None else tuple(_changed_paths(base, commit))
+    inside = f"{place.inside}/" if place.inside else ""
+    mine = [p.removeprefix(inside) for p in paths if p.startswith(inside) and p.endswith(".md")]
+    files = [p for p in mine if p != place.document and (not place.lessons or p.startswith(f"{place.lessons}/"))]
+    slugs = trailer(message, "Lesson") or [lessonfile.stem(p) for p in files]
+    changes = trailer(message, "Learnloop-Change")
+    return Step(
+        commit.hexsha,
+        changes[0] if changes else _told(place, commit, base, files),
+        tuple(dict.fromkeys(slugs)),
+        commit.committed_datetime.date().isoformat(),
+        str(commit.author.name),
+        message.partition("\n")[0],
+        next(iter(trailer(message, "Learnloop-Command")), ""),
+        next(iter(trailer(message, "Learnloop-Undoes")), ""),
+        paths,
+    )
+
+
+def _changed_paths(base: Commit, commit: Commit) -> list[str]:
+    found = set()
+    for delta in base.diff(commit, no_renames=True):
+        found |= {p for p in (delta.a_path, delta.b_path) if p}
+    return sorted(found)
+
+
+def _told(place: Place, commit: Commit, base: Commit | None, files: list[str]) -> str:
+    """The change of a commit without our trailers, from what its lesson files say before and after."""
+    kinds = set()
+    for path in files:
+        new = _lesson(place, path, _blob(commit, place.in_repo(path)))
+        old = _lesson(place, path, _blob(base, place.in_repo(path))) if base else None
+        kinds.add(_kind(old, new))
+    return kinds.pop() if len(kinds) == 1 else "edit"
+
+
+def _kind(old: Lesson | None, new: Lesson | None) -> str:
+    if old is None or new is None:
+        return "note" if new else "edit"
+    if old.state != new.state:
+        return {"current": "graduate", "archived": "archive", "candidate": "restore"}[new.state]
+    for field, kind in (("seen", "see"), ("confirmed", "confirm"), ("disputed", "dispute"), ("pinned", "pin")):
+        if getattr(old, field) != getattr(new, field):
+            return kind
+    return "edit"
+
+
+def _lesson(place: Place, path: str, data: bytes | None) -> Lesson | None:
+    if data is None:
+        return None
+    reading = lessonfile.read(path, data)
+    if isinstance(reading, Quarantined):
+        return None
+    return reading.lesson._replace(state=counting_state(reading.lesson, place.settings.adopted))
+
+
+def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
+    """The newest commit's state in which a lesson's file and its entry agree (design §4); only after `since` if given."""
+    if place.repo is None:
+        return None
+    revision = f"{since}..HEAD" if since and _is_known(place, since) else "HEAD"
+    for commit in _commits(place, [place.in_repo(path), place.in_repo(place.document)], LOOK_BACK, revision):
+        data, document = _blob(commit, place.in_repo(path)), _blob(commit, place.in_repo(place.document))
+        lesson = _lesson(place, path, data)
+        if lesson is None or document is None:
+            continue
+        entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(lesson.slug)
+        if entry and lesson.stated and _agree(place, lesson, entry):
+            return Agreed(path, lesson.text, entry.raw, entry.zone)
+    return None
+
+
+def _is_known(place: Place, commit: str) -> bool:
+    assert place.repo is not None, "only asked inside a repository"
+    return git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
+
+
+def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
+    if entry.zone != lesson.state and not (entry.zone == "" and lesson.state == "current" and place.kind == "project"):
+        return False
+    if place.kind == "project":
+        return True
+    said = entry.claims
+    return all(" ".join(said.get(k, "").split()) == v for k, v in memories.claims_of(place, lesson).items())
+
+
+def text_before(place: Place, slug: str) -> tuple[str, str] | None:
+    """Path and newest text of a lesson whose file is gone."""
+    folder = place.lessons
+    path = f"{folder}/{slug}.md" if folder else f"{slug}.md"
+    for commit in _commits(place, [place.in_repo(path)]):
+        for at in (commit, *commit.parents):
+            data = _blob(at, place.in_repo(path))
+            if data is not None:
+                return path, data.decode("utf-8", "replace")
+    return None
+
+
+def state_before(place: Place, path: str) -> str:
+    """The last state of a lesson that was not archived, "" where history does not tell."""
+    for commit in _commits(place, [place.in_repo(path)]):
+        lesson = _lesson(place, path, _blob(commit, place.in_repo(path)))
+        if lesson and lesson.state != "archived":
+            return lesson.state
+    return ""
+
+
+class Reversal(NamedTuple):
+    """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
+
+    steps: tuple[Step, ...]
+    files: dict[str, tuple[bytes | None, bytes | None]]  # path: (before the commits, after them)
+
+
+def reversal(place: Place, what: str) -> Reversal:
+    """The commits that an undo of `what` (a commit, a slug, or "" for the last command) takes back.
+
+    Raises UnableError when there is nothing to undo.
+    """
+    everything = steps(place)
+    undone = {step.undoes for step in everything if step.undoes}
+    if not what:
+        last = next((s for s in everything if s.command and s.change != "undo" and s.command not in undone), None)
+        chosen = [s for s in everything if last and s.command == last.command]
+        # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
+        chosen = [s for s in chosen if s.change != "absorb"] or chosen
+    else:
+        chosen = [s for s in everything if len(what) >= 4 and s.commit.startswith(what)]
+        if not chosen:
+            of_slug = next((s for s in everything if what in s.slugs and s.change != "undo" and s.command not in undone), None)
+            chosen = [s for s in everything if of_slug and (s.command == of_slug.command if s.command else s == of_slug)]
+            chosen = [s for s in chosen if what in s.slugs]
+    if not chosen:
+        hint = "learnloop log shows what can be undone"
+        raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo")
+    repo = _open(place)
+    files: dict[str, tuple[bytes | None, bytes | None]] = {}
+    for step in chosen:  # newest first: the first "after" and the last "before" count
+        commit = repo.commit(step.commit)
+        for path in step.paths:
+            after = files[path][1] if path in files else _blob(commit, path)
+            before = _blob(commit.parents[0], path) if commit.parents else None
+            files[path] = (before, after)
+    return Reversal(tuple(chosen), files)

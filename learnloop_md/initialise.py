@@ -1,0 +1,367 @@
+"""`init`: make or adopt a memory, in a repository, in Claude's own directory, or in a skill; one commit at the end."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from learnloop_md import absorb, apply, git, index, lessonfile, memory, notebook, outline, place, settings, store
+from learnloop_md.apply import Asked, Done
+from learnloop_md.codify import check_skill
+from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.lesson import free_slug, slugify
+from learnloop_md.lines import line_end, scan, split_lines
+from learnloop_md.place import Place
+from learnloop_md.plan import Draft
+
+LOAD = "Read [references/{name}](references/{name}) before you begin: apply its Current Patterns, keep its Candidate Patterns in mind."
+CONTRACT = """## Memory contract
+
+- Do not remove the instruction to read `references/{name}` unless what replaces it loads the memory as well.
+- Do not rename the zones (Candidate Patterns, Current Patterns, Archived Patterns) or the fields (Context, Lesson,
+  Next pass, State, Tags, File, Archive note) without changing what reads them.
+- Whoever changes the form moves every entry in the same change; entries are never reset.
+- Note a lesson the moment it happens: `learnloop note "rule" --why "…" --how "…"`. `learnloop check` looks after these rules.
+"""
+
+
+class Options(NamedTuple):
+    """How `init` was asked for."""
+
+    cwd: Path
+    asked: Asked
+    native: bool = False
+    skill: str = ""
+    folder: str = ""
+    yes: bool = False
+
+
+class Consent(NamedTuple):
+    """Something `init` would do only when asked: what it is, and the command that says yes."""
+
+    what: str
+    how: str
+
+
+class Initialised(NamedTuple):
+    """What `init` did."""
+
+    place: Place
+    done: Done
+    said: tuple[str, ...]
+    adopted: int
+    open: tuple[Consent, ...]
+
+
+def initialise(options: Options) -> Initialised:
+    """Make or adopt a memory. Raises LearnloopError before anything is written where it cannot be done."""
+    if sum(map(bool, (options.native, options.skill, options.folder))) > 1:
+        raise UsageError("--native, --skill and --dir exclude each other", "give one of them")
+    if options.skill:
+        return _init_skill(options)
+    if options.native:
+        return _init_native(options)
+    return _init_repository(options)
+
+
+# --- a project's memory ------------------------------------------------------------------------------------------------
+
+
+def _init_repository(options: Options) -> Initialised:
+    repo = git.find(options.cwd)
+    if repo is None:
+        raise UnableError("this is not a git repository", "run: git init, or use: learnloop init --native", code="no-git")
+    root = repo.main_root
+    name = place.check_folder_name(options.folder or ".claude/memory")
+    folder = root / name
+    if _has_link(root, name):
+        raise UnableError(f"{name} leads through a symbolic link; Claude refuses to write through it", "use another folder: --dir", code="symlink-escape")
+    if repo.is_linked_worktree:
+        raise UnableError("this is a linked worktree", f"run init in the main checkout: {root}", code="linked-worktree")
+    if any((folder / other).is_file() for other in place.NOTEBOOKS):
+        raise UnableError(f"{name} holds a notebook already; MEMORY.md and memory.md never share a folder", "use another folder: --dir")
+    said: list[str] = []
+    files: dict[Path, str] = {}
+    rule = git.ignored_by(repo, f"{name}/{place.INDEX}")
+    if rule:
+        files[root / ".gitignore"] = _lifted(repo, name, rule, options.yes)
+        said.append(f"git ignored {name} ({rule}): .gitignore now lets it through")
+    local = root / ".claude" / "settings.local.json"
+    files[local] = with_json_key(_text(local), "autoMemoryDirectory", str(folder), local)
+    files[root / ".gitattributes"] = with_line(_text(root / ".gitattributes"), f"{name}/{place.INDEX} linguist-generated")
+    where = Place(folder, "project", "init", repo, settings.load([folder, root]), place.INDEX)
+    config = root / settings.FILE
+    values: dict[str, object] = {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
+    claude = place.claude_home() / "projects" / place.project_id(root) / "memory"
+    copies, open_ = _copies(claude, folder, options.yes)
+    return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
+
+
+def _has_link(root: Path, name: str) -> bool:
+    here = root
+    for part in Path(name).parts:
+        here = here / part
+        if here.is_symlink():
+            return True
+    return False
+
+
+def _lifted(repo: git.Repo, name: str, rule: str, yes: bool) -> str:
+    """The .gitignore that no longer hides the memory, tried out; Raises UnableError where consent or effect is missing."""
+    source, number, pattern = rule.rsplit(":", 2)
+    top = name.split("/")[0]
+    file = repo.root / ".gitignore"
+    advice = f"git ignores {name} ({source}:{number}: {pattern})"
+    if Path(source) != Path(".gitignore"):
+        raise UnableError(advice, f"change that rule, or use another folder: --dir docs/memory (a rule in {source} is not ours to edit)", code="ignored")
+    lines = split_lines(_text(file))
+    eol = line_end("".join(lines))
+    deeper = ["/".join(name.split("/")[: n + 1]) for n in range(len(name.split("/")))]
+    instead = [f"/{top}/*{eol}"] if pattern.strip("/") == top else [lines[int(number) - 1]]
+    for n, folder in enumerate(deeper[1:], 1):
+        instead.append(f"!/{folder}/{eol}")
+        if n < len(deeper) - 1:
+            instead.append(f"/{folder}/*{eol}")
+    if pattern.strip("/") != top and len(deeper) == 1:
+        instead.append(f"!/{name}/{eol}")
+    lines[int(number) - 1 : int(number)] = instead
+    new = "".join(lines)
+    if not yes:
+        shown = "".join(f"+{line}" for line in instead).rstrip()
+        raise UnableError(f"{advice}; this would let it through: {' '.join(shown.split())}", "say --yes to write it, or use another folder: --dir docs/memory", code="ignored")
+    before = _text(file)
+    store.write(file, new.encode())
+    still = git.ignored_by(repo, f"{name}/{place.INDEX}")
+    store.write(file, before.encode())
+    if still:
+        raise UnableError(f"git would still ignore {name} ({still})", "use another folder: --dir docs/memory", code="ignored")
+    return new
+
+
+def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], list[Consent]]:
+    """Lessons in Claude's own directory for this project that the new memory lacks; copied on consent, the originals stay."""
+    if not source.is_dir() or source.is_symlink() or source == target:
+        return {}, []
+    found = {path: data for path, data in store.read(source).data.items() if not (target / path).exists()}
+    if not found:
+        return {}, []
+    if yes:
+        return found, []
+    names = ", ".join(sorted(found)[:5]) + (" …" if len(found) > 5 else "")
+    return {}, [Consent(f"{len(found)} files in {source} could be copied: {names}", "learnloop init --yes")]
+
+
+def _init_native(options: Options) -> Initialised:
+    repo = git.find(options.cwd)
+    root = repo.main_root if repo else options.cwd
+    folder = place.claude_home() / "projects" / place.project_id(root) / "memory"
+    if folder.is_symlink():
+        raise UnableError(f"{folder} is a symbolic link; Claude refuses to write through it", "use: learnloop init", code="symlink-escape")
+    if not options.asked.dry_run:
+        folder.mkdir(parents=True, exist_ok=True)
+    around = git.find(folder)
+    if around is None and not options.asked.dry_run:
+        git.call(folder, "init", "-q", "-b", "main")
+    folder = folder.resolve()
+    where = place.at(folder, "project", "init --native")
+    return _finish(where, options, {}, folder / settings.FILE, {}, {}, [], [])
+
+
+def _finish(
+    where: Place, options: Options, files: dict[Path, str], config: Path, values: dict[str, object],
+    copies: dict[str, bytes], said: list[str], open_: list[Consent], keep_out: list[Path] | None = None,
+) -> Initialised:  # fmt: skip
+    """Write what init decided, adopt what stands there, and end in one commit."""
+    there = store.read(where.folder).data if where.folder.is_dir() else {}
+    text = {**copies, **there}.get(place.INDEX, index.NEW.encode()).decode("utf-8", "surrogateescape")
+    adopted = _stateless(where, {**copies, **there}, text)
+    known = set(where.settings.adopted)
+    if set(adopted) - known:
+        values = {**values, "adopted": sorted(known | set(adopted))}
+    if values:
+        files[config] = with_settings(_text(config), values, config)
+    for outside in keep_out or []:
+        if where.repo and not options.asked.dry_run and not git.tracked(where.repo, outside.relative_to(where.repo.root).as_posix()):
+            git.exclude(where.repo, outside.relative_to(where.repo.root).as_posix())
+    everything = {path: content.encode("utf-8", "surrogateescape") for path, content in files.items()}
+    everything |= {where.folder / path: data for path, data in copies.items()}
+    changed = {path: data for path, data in everything.items() if store.read_bytes(path) != data}
+    if options.asked.dry_run:
+        said += [f"would write {path}" for path in changed]
+        return Initialised(where, _nothing(where), tuple(said), len(adopted), tuple(open_))
+    for path, data in changed.items():
+        store.write(path, data)
+    fresh = place.at(where.folder, where.kind, where.chosen_by)
+    commit = [apply.folder_in(fresh, path) for path in files if path not in (keep_out or [])]
+    done = apply.first(fresh, options.asked, commit, adopted)
+    said += [f"wrote {path}" for path in changed if path in files]
+    return Initialised(fresh, done, tuple(said), len(adopted), tuple(open_))
+
+
+def _nothing(where: Place) -> Done:
+    empty = memory.assemble(where, store.Files({}), None, None)
+    return Done((), (), False, (), absorb.Report((), (), (), ()), empty)
+
+
+def _stateless(where: Place, files: dict[str, bytes], document: str) -> list[str]:
+    """The slugs that are adopted as current: no state of their own, unless they lie in an archive without a line."""
+    listed = {entry.target for entry in index.entries(document)}
+    slugs = []
+    for path, data in files.items():
+        reading = lessonfile.read(path, data)
+        if path == place.INDEX or isinstance(reading, lessonfile.Quarantined) or reading.lesson.stated:
+            continue
+        archived = memory.counting_state(reading.lesson, ()) == "archived"
+        if path in listed or not archived:
+            slugs.append(reading.lesson.slug)
+    return sorted(set(slugs))
+
+
+# --- a skill's memory --------------------------------------------------------------------------------------------------
+
+
+def _init_skill(options: Options) -> Initialised:
+    skill = (options.cwd / Path(options.skill).expanduser()).resolve()
+    skill = skill.parent if skill.name == "SKILL.md" else skill
+    if not (skill / "SKILL.md").is_file():
+        raise UnableError(f"there is no SKILL.md in {skill}", "name the skill's folder: learnloop init --skill PATH", code="no-skill")
+    folder = skill / "references"
+    if folder.is_symlink() or any(path.name == place.INDEX for path in folder.glob("*.md")):
+        raise UnableError(f"{folder} cannot hold a notebook (a link, or a MEMORY.md stands there)", "move it first")
+    where = place.at(folder, "skill", "init --skill")
+    before = _text(skill / "SKILL.md")
+    after = with_contract(before, where.document)
+    check_skill(before, after)
+    files = {skill / "SKILL.md": after}
+    if where.repo:
+        attributes = where.repo.root / ".gitattributes"
+        files[attributes] = with_line(_text(attributes), f"{where.in_repo(where.document)} linguist-generated")
+        rule = git.ignored_by(where.repo, where.in_repo(where.document))
+        if rule:
+            raise UnableError(f"git ignores {where.in_repo(where.document)} ({rule})", "change that rule first", code="ignored")
+    text = _text(folder / where.document)
+    said = [f"wrote {path}" for path, content in files.items() if content != _text(path)]
+    found = len(notebook.entries(text))
+
+    def build(draft: Draft) -> None:
+        for path, content in files.items():
+            old = _text(path)
+            if content != old:
+                draft.edit(apply.folder_in(where, path), old if path.exists() else None, content)
+        if not draft.document:
+            draft.set_document(None, notebook.NEW)
+        _adopt_entries(draft)
+        draft.cut("init", sorted(draft.lessons), f"{found} entries adopted" if found else "", subject=f"learnloop: init {skill.name}")
+
+    if not options.asked.dry_run:
+        folder.mkdir(exist_ok=True)
+    done = apply.change(where, options.asked, build, absorbing=False)
+    return Initialised(where, done, tuple(said), found, ())
+
+
+def _adopt_entries(draft: Draft) -> None:
+    """Every entry that has no file becomes a lesson file; the notebook keeps its order and gains File lines."""
+    taken = set(draft.lessons) | {lessonfile.stem(q.path) for q in draft.memory.quarantined}
+    known = {}
+    for row in notebook.entries(draft.document):
+        if row.slug in draft.lessons:
+            continue
+        slug = free_slug(slugify(row.slug), taken)
+        taken.add(slug)
+        adopted = absorb.adopted_entry(row, slug, draft.path_of(slug), draft.today, draft.run.removesuffix(f"-{draft.today}"))
+        draft.put(slug, lessonfile.render(adopted), adopted.path)
+        known[slug] = draft.lesson(slug)
+    draft.knew(known)
+
+
+def with_contract(text: str, name: str) -> str:
+    """A SKILL.md that tells the agent to read its memory and states the contract (R002-60, R002-63)."""
+    eol = line_end(text)
+    prose = "".join(line.text + "\n" for line in scan(text) if line.place == "text")
+    if f"references/{name}" not in prose:
+        lines = split_lines(text)
+        rows = outline.headings(text)
+        at = rows[0].after if rows and rows[0].level == 1 else _behind_head(lines)
+        if at and not lines[at - 1].endswith("\n"):
+            lines[at - 1] += eol
+        lines[at:at] = [eol, LOAD.format(name=name) + eol]
+        text = "".join(lines)
+    if not re.search(r"(?im)^#+\s.*\bcontract\b", prose):
+        text += "" if text.endswith("\n") else eol
+        text += eol + CONTRACT.format(name=name).replace("\n", eol)
+    return text
+
+
+def _behind_head(lines: list[str]) -> int:
+    if lines and lines[0].rstrip() == "---":
+        return next((n + 1 for n, line in enumerate(lines) if n and line.rstrip() == "---"), 0)
+    return 0
+
+
+# --- small files that are not ours -------------------------------------------------------------------------------------
+
+
+def _text(path: Path) -> str:
+    data = store.read_bytes(path)
+    return data.decode("utf-8", "surrogateescape") if data else ""
+
+
+def with_line(text: str, line: str) -> str:
+    """text with a line at its end, unless it is there."""
+    if line in (row.strip() for row in text.split("\n")):
+        return text
+    eol = line_end(text)
+    return text + ("" if not text or text.endswith("\n") else eol) + line + eol
+
+
+def with_json_key(text: str, key: str, value: str, path: Path) -> str:
+    """A JSON object's text with one key set; every other byte stays. Raises UsageError for malformed JSON, naming the line."""
+    if not text.strip():
+        return json.dumps({key: value}, indent=2, ensure_ascii=False) + "\n"
+    try:
+        old = json.loads(text.lstrip("\ufeff"))
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path}:{error.lineno}: not valid JSON ({error.msg})", "mend it first; nothing was changed") from error
+    if not isinstance(old, dict):
+        raise UsageError(f"{path} does not hold a JSON object", "mend it first; nothing was changed")
+    if old.get(key) == value:
+        return text
+    said = json.dumps(value, ensure_ascii=False)
+    name = re.escape(json.dumps(key))
+    if key in old:
+        new = re.sub(rf"({name}\s*:\s*){re.escape(json.dumps(old[key], ensure_ascii=False))}", lambda m: m[1] + said, text, count=1)
+    else:
+        opening = text.index("{") + 1
+        gap = re.match(r"\s*", text[opening:])
+        space = (gap[0] if gap else "") or ("\n  " if old else "\n")
+        new = text[:opening] + (space if old else "\n  ") + f"{json.dumps(key)}: {said}" + ("," if old else "\n") + text[opening:].lstrip(" \r\n\t" if not old else "")
+    try:
+        good = json.loads(new.lstrip("\ufeff")) == {**old, key: value}
+    except json.JSONDecodeError:
+        good = False
+    if not good:
+        raise UsageError(f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}")
+    return new
+
+
+def with_settings(text: str, values: dict[str, object], path: Path) -> str:
+    """A settings file's text with these keys set; the rest stays."""
+    eol = line_end(text)
+    for key, value in values.items():
+        if isinstance(value, list):
+            said = f"[{eol}" + "".join(f"  {json.dumps(item, ensure_ascii=False)},{eol}" for item in value) + "]"
+        else:
+            said = json.dumps(value, ensure_ascii=False)
+        line = f"{key} = {said}{eol}"
+        found = re.search(rf"(?m)^{key}[ \t]*=[ \t]*(\[[^\]]*\]|.*)(\r?\n|$)", text)
+        text = text[: found.start()] + line + text[found.end() :] if found else line + text
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        table = {}
+    if any(table.get(key) != value for key, value in values.items()):
+        raise UsageError(f"{path} cannot be edited safely", "set the keys by hand: " + ", ".join(values))
+    return text

@@ -1,0 +1,343 @@
+"""The life of a lesson: captured, seen again, graduated, confirmed, disputed, archived, brought back (design §5).
+
+Each function changes a Draft and gives what to answer; nothing here touches the disk.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from learnloop_md import guard, lesson as lessons, lessonfile, memory, sameness
+from learnloop_md.errors import RefusedError, UnableError, UsageError
+from learnloop_md.lesson import Event, Lesson, merged_events
+from learnloop_md.plan import PAST, Draft
+
+
+class Outcome(NamedTuple):
+    """The answer to a change: what was done to which lesson, and what to say besides."""
+
+    action: str
+    slug: str
+    state: str
+    said: tuple[str, ...] = ()
+    more: dict[str, Any] = {}  # noqa: RUF012 - never mutated; a NamedTuple default
+    saved: bool = False  # whether a lesson was captured: the visible form of R001-70
+
+
+class Saying(NamedTuple):
+    """What a person or an agent wants noted."""
+
+    rule: str
+    why: str = ""
+    how: str = ""
+    title: str = ""
+    name: str = ""
+    type: str = "feedback"
+    kind: str = "note"
+    context: str = ""
+    evidence: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def unchanged(draft: Draft, slug: str, why: str) -> Outcome:
+    return Outcome("unchanged", slug, draft.lesson(slug).state, (why,))
+
+
+def from_text(text: str, saying: Saying) -> Saying:
+    """A saying from standard input: its first paragraph is the rule, labelled paragraphs are Why and How to apply."""
+    body = lessonfile.parse_body(text.replace("\r\n", "\n"))
+    rule, _, rest = body.rule.partition("\n\n")
+    return saying._replace(
+        rule=rule,
+        why=saying.why or body.why,
+        how=saying.how or body.how,
+        context=saying.context or lessons.fold(rest),
+    )
+
+
+def check_saying(saying: Saying) -> None:
+    """Raises UsageError for an empty or too long rule and unknown words, RefusedError for secrets (R004-04, R004-20)."""
+    if not saying.rule.strip():
+        raise UsageError("there is no rule to note", 'write: learnloop note "one rule"', code="empty")
+    guard.refuse_secrets(
+        {
+            "rule": saying.rule, "why": saying.why, "how": saying.how, "title": saying.title, "name": saying.name,
+            "context": saying.context, "evidence": saying.evidence, "tag": "\n".join(saying.tags),
+        }
+    )  # fmt: skip
+    if len(saying.rule.strip()) > lessons.RULE_LIMIT:
+        message = f"the rule has {len(saying.rule.strip())} characters, the limit is {lessons.RULE_LIMIT}: one rule per note"
+        raise RefusedError(message, "split it, or move the reasons to --why and --how", code="too-long")
+    for option, value, known in (("--type", saying.type, lessons.TYPES), ("--kind", saying.kind, lessons.KINDS)):
+        if value not in known:
+            raise UsageError(f"{option} {value!r} is not known", f"use one of: {', '.join(known)}")
+    for text in (saying.rule, saying.why, saying.how, saying.title, saying.context, saying.evidence, *saying.tags):
+        if control := lessonfile.decode("note", text.encode("utf-8", "surrogatepass") or b"x"):
+            if isinstance(control, lessonfile.Quarantined):
+                raise RefusedError(f"the text {control.message}", "write it again without", code=control.reason)
+
+
+def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, supersedes: str = "") -> Outcome:
+    """Capture a lesson: a new candidate, or one more sighting of the lesson it repeats (R002-20, R004-30)."""
+    check_saying(saying)
+    if sum(map(bool, (same, new, supersedes))) > 1:
+        raise UsageError("--same, --new and --supersedes exclude each other", "give one of them")
+    old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
+    found = sameness.rank(saying.rule, [(slug, lesson.rule) for slug, lesson in draft.lessons.items()])
+    if same:
+        return see(draft, memory.find_slug(draft.memory, same), saying.evidence)
+    alike = [row for row in found if row.verdict == "same"] if not (new or supersedes) else []
+    if alike:
+        alike.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
+        return see(draft, alike[0].slug, saying.evidence)
+    slug = _add(draft, saying)
+    draft.cut("note", [slug], saying.why or saying.rule)
+    near = [row._asdict() for row in found if row.verdict != "opposite"][:5]
+    against = [row._asdict() for row in found if row.verdict == "opposite"][:5]
+    for rows in (near, against):
+        for row in rows:
+            row.pop("verdict")
+    more = {"near": near, "contradicts": against}
+    said = [f"near {row['slug']} ({row['why']}): join with: learnloop merge {slug} {row['slug']}" for row in near]
+    said += [f"says the opposite of {r['slug']} ({r['why']}): replace it with: learnloop supersede {slug} {r['slug']}" for r in against]
+    if old:
+        supersede(draft, slug, old)
+    return Outcome("added", slug, draft.lesson(slug).state, tuple(said), more, saved=True)
+
+
+def _add(draft: Draft, saying: Saying) -> str:
+    taken = {*draft.lessons, *(lessonfile.stem(q.path) for q in draft.memory.quarantined)}
+    if saying.name:
+        slug = lessons.check_slug(saying.name, taken)
+    else:
+        slug = lessons.free_slug(lessons.slugify(saying.title or lessons.first_sentence(saying.rule)), taken)
+    fold = lessons.fold
+    lesson = Lesson(
+        slug=slug,
+        path=draft.path_of(slug),
+        text="",
+        name=slug,
+        description=lessonfile.describe(saying.rule),
+        type=saying.type,
+        state="candidate",
+        title="" if not saying.title or fold(saying.title) == lessons.title_of(slug) else fold(saying.title),
+        kind=saying.kind,
+        created=draft.today,
+        tags=tuple(dict.fromkeys(fold(tag) for tag in saying.tags if tag.strip())),
+        seen=(Event(draft.today, draft.run, fold(saying.evidence)),),
+        context=fold(saying.context),
+        rule=saying.rule,
+        why=saying.why,
+        how=saying.how,
+    )
+    draft.put(slug, lessonfile.render(lesson))
+    return slug
+
+
+STALE = ("stale", "seen once", "evicted")  # how an archive note begins that a rule wrote, not a person
+
+
+def see(draft: Draft, slug: str, evidence: str = "") -> Outcome:
+    """One more sighting of a lesson; the second independent one graduates it, an archived one comes back (design §5)."""
+    lesson = draft.lesson(slug)
+    if draft.run in {event.run for event in lesson.seen}:
+        return unchanged(draft, slug, f"{slug} was seen in this run already")
+    event = Event(draft.today, draft.run, lessons.fold(evidence))
+    draft.set(slug, seen=merged_events(lesson.seen, [event]))
+    said: list[str] = []
+    more: dict[str, Any] = {"near": [], "contradicts": []}
+    if lesson.state == "archived":
+        said, more = _came_back(draft, slug, lesson, more)
+    draft.cut("see", [slug], f"seen again on {draft.today} in {draft.run}" + (f": {event.evidence}" if evidence else ""))
+    graduated = graduate_if_repeated(draft, slug)
+    return Outcome("graduated" if graduated else "seen", slug, draft.lesson(slug).state, tuple(said), more, saved=True)
+
+
+def _came_back(draft: Draft, slug: str, lesson: Lesson, more: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """What a sighting does to an archived lesson."""
+    if lesson.superseded_by:
+        return [f"{slug} is superseded by {lesson.superseded_by}: note that one, or restore this"], {**more, "superseded_by": lesson.superseded_by}
+    if lesson.codified_in:
+        return [f"relapse: {slug} is codified in {lesson.codified_in} and happened again; strengthen the text there"], {**more, "relapse": True}
+    if lesson.archive_note.lower().startswith(STALE):
+        draft.set(slug, state="candidate", archive_note=None)
+        return [f"{slug} had gone stale and is back"], more
+    draft.set(slug, state="candidate", revived=draft.today, archive_note=None)
+    return [f"{slug} was archived ({lesson.archive_note or 'no note'}) and is a candidate again"], more
+
+
+def graduate_if_repeated(draft: Draft, slug: str) -> bool:
+    """Graduate a candidate seen in two independent runs, as a commit of its own."""
+    lesson = draft.lesson(slug)
+    enough = draft.memory.place.settings.sightings_to_graduate
+    if not lessons.is_repeated(lesson, enough):
+        return False
+    draft.set(slug, state="current")
+    draft.cut("graduate", [slug], f"seen in {len(lessons.runs(lesson))} independent runs")
+    return True
+
+
+def graduate(draft: Draft, slug: str) -> Outcome:
+    """Make a candidate current because a person says so."""
+    lesson = draft.lesson(slug)
+    if lesson.state == "archived":
+        raise UsageError(f"{slug} is archived", f"bring it back with: learnloop restore {slug}", code="archived")
+    if lesson.state == "current" and (lesson.stated or not lesson.is_note):
+        return unchanged(draft, slug, f"{slug} is current already")
+    draft.set(slug, state="current")
+    draft.cut("graduate", [slug], "by hand")
+    return Outcome("graduated", slug, "current")
+
+
+def confirm(draft: Draft, slug: str, evidence: str = "") -> Outcome:
+    """It helped: one confirmation by this run; a lesson archived as disputed comes back when it no longer is (R004-32)."""
+    lesson = draft.lesson(slug)
+    if draft.run in {event.run for event in lesson.confirmed}:
+        return unchanged(draft, slug, f"{slug} was confirmed in this run already")
+    draft.set(slug, confirmed=merged_events(lesson.confirmed, [Event(draft.today, draft.run, lessons.fold(evidence))]))
+    draft.cut("confirm", [slug], lessons.fold(evidence) or f"helped in {draft.run}")
+    lesson = draft.lesson(slug)
+    if lesson.state == "archived" and lesson.archive_note.startswith("Disputed") and not lessons.is_rejected(lesson):
+        enough = len(lessons.runs(lesson)) >= draft.memory.place.settings.sightings_to_graduate
+        draft.set(slug, state="current" if enough else "candidate", archive_note=None)
+        draft.cut("restore", [slug], "confirmed: no longer disputed more often than it helped")
+    return Outcome("confirmed", slug, draft.lesson(slug).state)
+
+
+def dispute(draft: Draft, slug: str, evidence: str = "") -> Outcome:
+    """It misled: one dispute by this run; disputed more often than seen and confirmed, it is archived unless pinned."""
+    lesson = draft.lesson(slug)
+    if draft.run in {event.run for event in lesson.disputed}:
+        return unchanged(draft, slug, f"{slug} was disputed in this run already")
+    draft.set(slug, disputed=merged_events(lesson.disputed, [Event(draft.today, draft.run, lessons.fold(evidence))]))
+    draft.cut("dispute", [slug], lessons.fold(evidence) or f"misled in {draft.run}")
+    lesson = draft.lesson(slug)
+    if lesson.is_active and lessons.is_rejected(lesson):
+        if lesson.pinned:
+            return Outcome("disputed", slug, lesson.state, (f"{slug} is pinned: it stays, though disputed more than confirmed",))
+        good = len(lesson.seen) + len(lesson.confirmed)
+        _archive(draft, slug, f"Disputed: {len(lesson.disputed)} times, seen and confirmed {good} times")
+        draft.cut("archive", [slug], "disputed more often than seen and confirmed")
+    return Outcome("disputed", slug, draft.lesson(slug).state)
+
+
+def _archive(draft: Draft, slug: str, why: str, **fields: str) -> None:
+    draft.set(slug, state="archived", archive_note=lessons.fold(why), **fields)
+
+
+def archive(draft: Draft, slug: str, why: str, change: str = "archive") -> Outcome:
+    """Take a lesson out of force, always with a note why (R002-41)."""
+    if not why.strip():
+        raise UsageError("an archived lesson needs a note why", f'write: learnloop archive {slug} --note "…"', code="missing-note")
+    guard.refuse_secrets({"note": why})
+    if draft.lesson(slug).state == "archived":
+        return unchanged(draft, slug, f"{slug} is archived already: {draft.lesson(slug).archive_note}")
+    _archive(draft, slug, why)
+    draft.cut(change, [slug], lessons.fold(why))
+    return Outcome(PAST[change], slug, "archived")
+
+
+def restore(draft: Draft, slug: str, state: str, text: str = "", path: str = "") -> Outcome:
+    """Bring an archived or removed lesson back in the state it had before."""
+    if slug not in draft.lessons:
+        draft.put(slug, text, path)
+        draft.cut("restore", [slug], "its file had been removed")
+        return Outcome("restored", slug, draft.lesson(slug).state)
+    lesson = draft.lesson(slug)
+    if lesson.state != "archived":
+        return unchanged(draft, slug, f"{slug} is not archived")
+    enough = len(lessons.runs(lesson)) >= draft.memory.place.settings.sightings_to_graduate
+    state = state or ("current" if enough else "candidate")
+    draft.set(slug, state=state, archive_note=None, superseded_by=None, codified_in=None)
+    draft.cut("restore", [slug], f"it was archived: {lesson.archive_note or 'without a note'}")
+    return Outcome("restored", slug, state)
+
+
+def pin(draft: Draft, slug: str, *, on: bool) -> Outcome:
+    """Keep a lesson first and out of every rule that archives; or no longer."""
+    if draft.lesson(slug).pinned == on:
+        return unchanged(draft, slug, f"{slug} is {'pinned already' if on else 'not pinned'}")
+    draft.set(slug, pinned=True if on else None)
+    draft.cut("pin" if on else "unpin", [slug], "")
+    return Outcome("pinned" if on else "unpinned", slug, draft.lesson(slug).state)
+
+
+def review_skip(draft: Draft, slug: str) -> Outcome:
+    """A person looked at a candidate and leaves it: off both triggers of cleanup for 14 days."""
+    draft.set(slug, reviewed=draft.today)
+    draft.cut("review", [slug], "looked at and left")
+    return Outcome("reviewed", slug, draft.lesson(slug).state)
+
+
+def rename(draft: Draft, slug: str, new: str) -> Outcome:
+    """Give a lesson another slug; the old one is kept in `renamed_from`."""
+    taken = {*draft.lessons, *(lessonfile.stem(q.path) for q in draft.memory.quarantined)} - {slug}
+    lessons.check_slug(new, taken)
+    lesson = draft.lesson(slug)
+    if new == slug:
+        return unchanged(draft, slug, f"{slug} has that name already")
+    folder = lesson.path.rpartition("/")[0]
+    draft.remove(slug)
+    draft.put(new, lesson.text, f"{folder}/{new}.md" if folder else f"{new}.md")
+    draft.set(new, renamed_from=slug)
+    if lesson.name == slug:
+        draft.set(new, name=new)
+    for other, row in list(draft.lessons.items()):
+        changed = {field: new for field in ("supersedes", "superseded_by") if getattr(row, field) == slug}
+        if changed:
+            draft.set(other, **changed)
+    draft.renamed(slug, new)
+    draft.cut("rename", [slug, new], f"{slug} is now {new}")
+    return Outcome("renamed", new, draft.lesson(new).state)
+
+
+def supersede(draft: Draft, new: str, old: str) -> Outcome:
+    """A lesson takes the place of another, which is archived and names it (R000-34)."""
+    if new == old:
+        raise UsageError("a lesson cannot supersede itself", "name two lessons: learnloop supersede NEW OLD")
+    if not draft.lesson(new).is_active:
+        raise UsageError(f"{new} is archived", f"restore it first: learnloop restore {new}", code="archived")
+    if draft.lesson(old).superseded_by == new:
+        return unchanged(draft, new, f"{old} is superseded by {new} already")
+    draft.set(new, supersedes=old)
+    _archive(draft, old, f"Superseded by {new}", superseded_by=new)
+    draft.cut("supersede", [new, old], f"{new} takes the place of {old}")
+    return Outcome("superseded", new, draft.lesson(new).state, (), {"superseded": old})
+
+
+def merge(draft: Draft, source: str, target: str) -> Outcome:
+    """Fold one lesson into another: its sightings, reasons and tags are kept there, it is archived (R002-34)."""
+    if source == target:
+        raise UsageError("a lesson cannot be merged with itself", "name two lessons: learnloop merge NEW OLD")
+    fold_into(draft, source, target)
+    draft.cut("merge", [target, source], f"{source} says the same as {target}")
+    graduated = graduate_if_repeated(draft, target)
+    return Outcome("graduated" if graduated else "merged", target, draft.lesson(target).state, (), {"merged": source})
+
+
+def fold_into(draft: Draft, source: str, target: str) -> None:
+    """The edits of a merge, without a commit."""
+    a, b = draft.lesson(source), draft.lesson(target)
+    if not b.is_active:
+        raise UsageError(f"{target} is archived", f"restore it first: learnloop restore {target}", code="archived")
+    if not a.is_active:
+        raise UnableError(f"{source} is archived already", f"its note: {a.archive_note}", code="archived")
+    changes = {
+        "seen": merged_events(a.seen, b.seen),
+        "confirmed": merged_events(a.confirmed, b.confirmed),
+        "disputed": merged_events(a.disputed, b.disputed),
+    }
+    draft.set(target, **{key: value for key, value in changes.items() if value != getattr(b, key)})
+    tags = tuple(dict.fromkeys([*b.tags, *a.tags]))
+    if tags != b.tags:
+        draft.set(target, tags=tags)
+    context = "; ".join(dict.fromkeys(filter(None, (b.context, a.context))))
+    if context != b.context:
+        draft.set(target, context=context)
+    for part in ("why", "how"):
+        mine, theirs = getattr(a, part), getattr(b, part)
+        if mine and lessons.fold(mine).lower() not in lessons.fold(theirs).lower():
+            draft.set_part(target, part, f"{theirs} Also: {mine}" if theirs else mine)
+    if a.pinned and not b.pinned:
+        draft.set(target, pinned=True)
+    _archive(draft, source, f"Merged into {target}", superseded_by=target)

@@ -1,0 +1,214 @@
+"""A memory as it stands: its lessons with the state that counts, its document, and what cannot be served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from learnloop_md import git, guard, index, lessonfile, notebook, store
+from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.head import Fault
+from learnloop_md.lesson import STATES, Lesson
+from learnloop_md.lessonfile import Quarantined
+from learnloop_md.place import Place
+from learnloop_md.store import Agreed, Files, Ledger
+
+
+class Entry(NamedTuple):
+    """What the document says of one lesson, whichever document it is."""
+
+    zone: str
+    claims: dict[str, str]
+    raw: str
+    line: int  # from 1
+    path: str
+
+
+class Memory(NamedTuple):
+    """Everything a command needs to know; nothing in it changes."""
+
+    place: Place
+    lessons: dict[str, Lesson]
+    faults: dict[str, tuple[Fault, ...]]
+    quarantined: tuple[Quarantined, ...]
+    doubled: tuple[tuple[str, str], ...]  # path left out, path that has its slug
+    document: str  # "" where there is none
+    private: frozenset[str]  # slugs that stay out of git and out of the document
+    ledger: Ledger | None
+
+    @property
+    def blocked(self) -> Quarantined | None:
+        """Why the document cannot be changed, None where it can."""
+        return next((q for q in self.quarantined if q.path == self.place.document), None)
+
+
+def load(place: Place, *, scan_all: bool = False) -> Memory:
+    """The memory on disk. Texts that were scanned for secrets before are trusted unless scan_all is set."""
+    return assemble(place, store.read(place.folder, place.lessons), _read_document(place), store.load_ledger(place), scan_all)
+
+
+def _read_document(place: Place) -> bytes | None:
+    full = place.folder / place.document
+    if full.is_symlink():
+        root = place.repo.root if place.repo else place.folder
+        if not full.resolve().is_relative_to(root):
+            return None
+    return store.read_bytes(full)
+
+
+def assemble(place: Place, files: Files, document: bytes | None, ledger: Ledger | None, scan_all: bool = True) -> Memory:
+    """A memory from the bytes of its files, wherever they were read (work tree, index, commit)."""
+    lessons: dict[str, Lesson] = {}
+    faults: dict[str, tuple[Fault, ...]] = {}
+    quarantined = list(files.refused)
+    doubled: list[tuple[str, str]] = []
+    known = {} if ledger is None or scan_all else {row.path: row.text for row in ledger.agreed.values()}
+    for path in sorted(files.data, key=lambda p: (p.count("/"), _in_archive(p), p)):
+        if path == place.document:
+            continue
+        reading = lessonfile.read(path, files.data[path])
+        if isinstance(reading, Quarantined):
+            quarantined.append(reading)
+            continue
+        lesson = reading.lesson
+        if known.get(path) != lesson.text and (found := guard.find_secrets(lesson.text)):
+            message = f"holds what looks like a secret: {found[0].label}"
+            quarantined.append(Quarantined(path, f"secret:{found[0].kind}", found[0].line, message))
+        elif lesson.slug in lessons:
+            doubled.append((path, lessons[lesson.slug].path))
+        else:
+            lessons[lesson.slug] = lesson._replace(state=counting_state(lesson, place.settings.adopted))
+            if reading.faults:
+                faults[path] = reading.faults
+    text = ""
+    if document is not None:
+        decoded = lessonfile.decode(place.document, document) if document.strip() else document.decode("utf-8", "replace")
+        if isinstance(decoded, Quarantined):
+            quarantined.append(decoded)
+        else:
+            text = decoded
+    types = place.settings.private_types
+    private = frozenset(s for s, x in lessons.items() if x.type in types) if _keeps_private(place) else frozenset()
+    return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, private, ledger)
+
+
+def _keeps_private(place: Place) -> bool:
+    return place.repo is not None and bool(place.settings.private_types) and git.has_remote(place.repo)
+
+
+def _in_archive(path: str) -> bool:
+    return any(part in ("archive", "archived") for part in path.split("/")[:-1])
+
+
+def counting_state(lesson: Lesson, adopted: Iterable[str]) -> str:
+    """The state that counts: the one stated; else current for adopted files and plain notes; else candidate (design §2)."""
+    if lesson.state in STATES:
+        return lesson.state
+    if lesson.slug in adopted:
+        return "current"
+    if _in_archive(lesson.path):
+        return "archived"
+    return "current" if lesson.is_note else "candidate"
+
+
+def entries(place: Place, text: str, lessons: Mapping[str, Lesson]) -> dict[str, Entry]:
+    """The document's entries by slug: the first for each lesson, and those that have no lesson file."""
+    found: dict[str, Entry] = {}
+    if place.kind == "skill":
+        for row in notebook.entries(text):
+            claims = {name: value for name, value in row.claims.items() if name != "file"}
+            found.setdefault(row.slug, Entry(row.zone, claims, row.raw, row.start + 1, row.path))
+        return found
+    paths = {lesson.path: slug for slug, lesson in lessons.items()}
+    for line in index.entries(text):
+        slug = paths.get(line.target) or lessonfile.stem(line.target)
+        claims = {"title": line.title, "description": line.hook}
+        found.setdefault(slug, Entry(line.zone, claims, line.raw, line.line + 1, line.target))
+    return found
+
+
+def claims_of(place: Place, lesson: Lesson) -> dict[str, str]:
+    """What the document says of a lesson when it is in step, without the state."""
+    if place.kind == "skill":
+        return {name: value for name, value in notebook.claims_of(lesson).items() if name not in ("file", "state")}
+    line = index.entries(index.render(lesson))
+    return {"title": lesson.shown_title, "description": line[0].hook if line else ""}
+
+
+class InStep(NamedTuple):
+    """A document in step with its lessons, and the slugs left out to stay within the budget."""
+
+    text: str
+    left_out: tuple[str, ...]
+
+
+def in_step(
+    memory: Memory, text: str, lessons: Mapping[str, Lesson], before: Mapping[str, Lesson], skip: Iterable[str] = ()
+) -> InStep:
+    """The document text brought in step with lessons; before holds them as the document last knew them."""
+    place, kept = memory.place, set(skip)
+    if place.kind == "skill":
+        return InStep(notebook.in_step(text or notebook.NEW, lessons, before, hidden=memory.private, skip=kept), ())
+    quarantined = [q.path for q in memory.quarantined if q.path != place.document]
+    stepped = index.in_step(
+        text or index.NEW,
+        lessons,
+        before,
+        hidden=memory.private,
+        quarantined=quarantined,
+        skip=kept,
+        reachable=hubbed(memory, text),
+        line_budget=place.settings.index_lines,
+        character_budget=place.settings.index_characters,
+    )
+    return InStep(stepped.text, stepped.left_out)
+
+
+def hubbed(memory: Memory, text: str) -> frozenset[str]:
+    """Lessons that a listed plain note links to: reachable without a line of their own."""
+    found: set[str] = set()
+    listed = {entry.target for entry in index.entries(text)}
+    for note in memory.lessons.values():
+        if note.is_note and note.path in listed:
+            found |= {lessonfile.stem(entry.target) for entry in index.entries(note.text)}
+    return frozenset(found & memory.lessons.keys())
+
+
+def find_slug(memory: Memory, name: str) -> str:
+    """The slug of a lesson named by its slug, its file, or any unique beginning of it (R004-98).
+
+    Raises UsageError where no lesson, or more than one, is meant.
+    """
+    wanted = lessonfile.stem(name)
+    if wanted in memory.lessons:
+        return wanted
+    found = [slug for slug in memory.lessons if slug.startswith(wanted)] if wanted else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{name!r} may be {', '.join(sorted(found)[:5])}", "write more of the name", code="ambiguous-name")
+    hurt = next((q for q in memory.quarantined if lessonfile.stem(q.path) == wanted), None)
+    if hurt:
+        raise UnableError(f"{hurt.path} is quarantined ({hurt.reason}): {hurt.message}", "mend the file first", code="quarantined")
+    hint = f"did you mean {close[0]}?" if (close := _close(wanted, memory.lessons)) else "learnloop show --all lists them"
+    raise UsageError(f"there is no lesson {name!r}", hint, code="unknown-lesson")
+
+
+def _close(wanted: str, slugs: Iterable[str]) -> list[str]:
+    import difflib  # lazy: only on a wrong name
+
+    return difflib.get_close_matches(wanted, list(slugs), n=1, cutoff=0.5)
+
+
+def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]:
+    """The ledger rows for the memory as it stands; skipped slugs (conflicts) keep the row they had."""
+    kept = set(skip)
+    rows = {slug: row for slug, row in (memory.ledger.agreed if memory.ledger else {}).items() if slug in kept or row.zone == "removed"}
+    hurt = {q.path for q in memory.quarantined}
+    rows |= {s: r for s, r in (memory.ledger.agreed if memory.ledger else {}).items() if r.path in hurt}
+    found = entries(memory.place, memory.document, memory.lessons)
+    for slug, lesson in memory.lessons.items():
+        if slug not in kept:
+            entry = found.get(slug)
+            rows[slug] = Agreed(lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else "")
+    return rows

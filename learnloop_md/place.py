@@ -1,0 +1,211 @@
+"""Which memory a command works on, and why: the order of design §2, with Claude Code's own rules for its directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from learnloop_md import git, notebook, settings
+from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.settings import Settings
+
+INDEX = "MEMORY.md"
+NOTEBOOKS = ("memory.md", "review-patterns.md")
+
+
+class Place(NamedTuple):
+    """A memory's place: its folder, its kind, why it was chosen, and the repository around it."""
+
+    folder: Path
+    kind: str  # "project" or "skill"
+    chosen_by: str
+    repo: git.Repo | None
+    settings: Settings
+    document: str  # the document's name in the folder
+    linked: bool = False  # reached from a linked worktree: changes are queued in the main checkout
+
+    @property
+    def lessons(self) -> str:
+        """Where lesson files stand, relative to the folder."""
+        return "lessons" if self.kind == "skill" else ""
+
+    @property
+    def own_repo(self) -> bool:
+        """Whether the repository is the memory's own (nothing but the memory stands in it)."""
+        return self.repo is not None and self.repo.root == self.folder
+
+    @property
+    def inside(self) -> str:
+        """The folder's path inside the repository, "" for the root."""
+        if self.repo is None:
+            return ""
+        relative = self.folder.relative_to(self.repo.root).as_posix()
+        return "" if relative == "." else relative
+
+    def in_repo(self, path: str) -> str:
+        """A path of the memory as the repository names it."""
+        return os.path.normpath(f"{self.inside}/{path}" if self.inside else path)
+
+
+def find(cwd: Path, memory: str = "") -> Place:
+    """The memory that a command started in cwd works on.
+
+    Raises UnableError naming the places tried when there is none, UsageError for a bad setting.
+    """
+    if memory:
+        return _given(cwd, memory, "--memory")
+    if os.environ.get("LEARNLOOP_MEMORY"):
+        return _given(cwd, os.environ["LEARNLOOP_MEMORY"], "LEARNLOOP_MEMORY")
+    repo = git.find(cwd)
+    if repo:
+        found = settings.load([repo.main_root])
+        if found.memory:
+            return _at(repo.main_root / found.memory, f"the setting memory in {repo.main_root}", linked=repo.is_linked_worktree)
+    skill = nearest_skill(cwd)
+    if skill and _document(skill / "references", "skill"):
+        return _at(skill / "references", f"the skill {skill.name}, nearest above the working directory")
+    folder, why = project_folder(cwd, repo)
+    if (folder / INDEX).is_file() or (folder.is_dir() and any(folder.glob("*.md"))):
+        return _at(folder, why, linked=bool(repo and repo.is_linked_worktree))
+    raise UnableError(f"no memory here; the place would be {folder}", "run: learnloop init", code="no-memory")
+
+
+def _given(cwd: Path, memory: str, option: str) -> Place:
+    folder = (cwd / Path(memory).expanduser()).resolve() if not _is_link(cwd / memory) else cwd / memory
+    if folder.is_file():
+        folder = folder.parent
+    if _is_link(folder):
+        raise UnableError(f"{memory} is a symbolic link; name the folder itself", f"use {option} {folder.resolve()}", code="symlink-escape")
+    if (folder / "SKILL.md").is_file() and not (folder / INDEX).is_file():
+        folder = folder / "references"
+    if not folder.is_dir():
+        raise UnableError(f"{option}: there is no folder {folder}", "run: learnloop init, or name another folder", code="no-memory")
+    if not _document(folder, "") and not any(folder.glob("*.md")) and not (folder / "lessons").is_dir():
+        raise UnableError(f"{option}: {folder} is not a memory (no {INDEX}, no {NOTEBOOKS[0]})", "run: learnloop init", code="no-memory")
+    return _at(folder, option)
+
+
+def _is_link(path: Path) -> bool:
+    return path.is_symlink()
+
+
+def _document(folder: Path, kind: str) -> str:
+    """The name of the document in a folder, "" where there is none."""
+    for name in NOTEBOOKS if kind != "project" else ():
+        if (folder / name).is_file() and name in os.listdir(folder):
+            if name == NOTEBOOKS[0] or notebook.has_zones((folder / name).read_text("utf-8", "replace")):
+                return name
+    return INDEX if kind != "skill" and (folder / INDEX).is_file() and INDEX in os.listdir(folder) else ""
+
+
+def _at(folder: Path, chosen_by: str, *, linked: bool = False) -> Place:
+    if folder.is_symlink():
+        raise UnableError(f"{folder} is a symbolic link; Claude refuses to write through it", "name the real folder", code="symlink-escape")
+    folder = folder.resolve()
+    repo = git.find(folder)
+    kind = "project" if (folder / INDEX).is_file() else "skill" if is_skill(folder) else "project"
+    document = _document(folder, kind) or (INDEX if kind == "project" else NOTEBOOKS[0])
+    found = settings.load([folder, *([repo.root] if repo else [])])
+    return Place(folder, kind, chosen_by, repo, found, document, linked)
+
+
+def at(folder: Path, kind: str, chosen_by: str) -> Place:
+    """The place of a memory that is just being made."""
+    repo = git.find(folder)
+    document = _document(folder, kind) if folder.is_dir() else ""
+    found = settings.load([folder, *([repo.root] if repo else [])])
+    return Place(folder, kind, chosen_by, repo, found, document or (INDEX if kind == "project" else NOTEBOOKS[0]))
+
+
+def is_skill(folder: Path) -> bool:
+    """Whether folder is the references folder of a skill, or holds a notebook."""
+    return (folder.parent / "SKILL.md").is_file() or bool(_document(folder, "skill"))
+
+
+def nearest_skill(cwd: Path) -> Path | None:
+    """The nearest folder at or above cwd with a SKILL.md."""
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / "SKILL.md").is_file()), None)
+
+
+def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:
+    """The project's memory as Claude Code resolves it, and why."""
+    root = repo.main_root if repo else cwd.resolve()
+    for path, scope in (
+        (root / ".claude" / "settings.local.json", "local"),
+        (root / ".claude" / "settings.json", "project"),
+        (claude_home() / "settings.json", "user"),
+    ):
+        chosen = _auto_memory_directory(path)
+        if chosen:
+            return chosen, f"autoMemoryDirectory in the {scope} settings"
+    if repo and (root / ".claude" / "memory" / INDEX).is_file():
+        return root / ".claude" / "memory", "the repository's .claude/memory"
+    return claude_home() / "projects" / project_id(root) / "memory", "Claude Code's own directory for this project"
+
+
+def claude_home() -> Path:
+    """Claude Code's configuration folder."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+
+
+def _auto_memory_directory(path: Path) -> Path | None:
+    """The directory that a settings file names; Claude ignores relative paths, "/" and "~" (measured)."""
+    try:
+        value = json.loads(path.read_text("utf-8-sig")).get("autoMemoryDirectory")
+    except (OSError, ValueError, AttributeError):
+        return None
+    if not isinstance(value, str) or value in {"/", "~"}:
+        return None
+    if value.startswith("~/"):
+        return Path.home() / value[2:]
+    return Path(value) if value.startswith("/") else None
+
+
+def project_id(root: Path) -> str:
+    """Claude Code's name for a project: every UTF-16 unit but A-Z a-z 0-9 becomes "-"; over 200, a hash (measured)."""
+    if os.environ.get("CLAUDE_CONFIG_DIR") and os.environ.get("CLAUDE_CODE_PROJECT_DIR_NAME"):
+        return os.environ["CLAUDE_CODE_PROJECT_DIR_NAME"]
+    path = os.path.realpath(root)
+    units = path.encode("utf-16-le", "surrogatepass")
+    codes = [units[n] | units[n + 1] << 8 for n in range(0, len(units), 2)]
+    name = "".join(chr(c) if c < 128 and re.match(r"[A-Za-z0-9]", chr(c)) else "-" for c in codes)
+    if len(name) <= 200:
+        return name
+    hashed = 0
+    for code in codes:
+        hashed = (hashed * 31 + code) & 0xFFFFFFFF
+    return f"{name[:200]}-{_base36(abs(hashed - (1 << 32) if hashed >> 31 else hashed))}"
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while number or not digits:
+        number, rest = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits
+
+
+def in_repo(repo: git.Repo) -> list[Place]:
+    """Every memory that the repository tracks or has staged: its project memory and its skills' (for pre-commit)."""
+    found = []
+    for path in git.tracked(repo):
+        folder, _, name = path.rpartition("/")
+        full = repo.root / folder
+        if name in NOTEBOOKS and (full.parent / "SKILL.md").is_file() and name == _document(full, "skill"):
+            found.append(_at(full, f"{path} is tracked"))
+    chosen = settings.load([repo.root]).memory or ".claude/memory"
+    if git.tracked(repo, f"{chosen}/{INDEX}") or (git.tracked(repo, chosen) and not found):
+        found.append(_at(repo.root / chosen, f"{chosen} is tracked"))
+    elif git.tracked(repo, INDEX):
+        found.append(_at(repo.root, f"{INDEX} is tracked"))
+    return found
+
+
+def check_folder_name(name: str) -> str:
+    """A folder for init, relative to the repository's root. Raises UsageError where it leads out of it."""
+    if not name or name.startswith(("/", "~")) or ".." in Path(name).parts or ".git" in Path(name).parts:
+        raise UsageError(f"--dir {name!r} does not lie in the repository", "name a folder inside it, for example docs/memory")
+    return name.strip("/")

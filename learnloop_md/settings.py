@@ -1,0 +1,89 @@
+"""Settings: a TOML table at the repository's root over the user's own; every threshold of the tool is one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from learnloop_md.errors import UsageError
+from learnloop_md.lesson import TYPES
+
+FILE = ".learnloop.toml"
+
+
+class Settings(NamedTuple):
+    """All thresholds with their defaults (design §2–§5)."""
+
+    memory: str = ""  # path of the memory, relative to the repository's root
+    adopted: tuple[str, ...] = ()  # slugs adopted without a state: they count as current
+    candidates_due: int = 5  # R002-30
+    stale_days: int = 14  # R002-31
+    sightings_to_graduate: int = 2  # R002-20
+    sightings_to_codify: int = 4  # R002-40
+    active_cap: int = 200  # R004-33
+    facts_graduate: bool = True
+    private_types: tuple[str, ...] = ("user",)
+    index_lines: int = 140
+    index_characters: int = 24_000
+    show_characters: int = 2_000  # R004-71
+    commit_on_default_branch: bool = True
+
+
+def load(roots: Iterator[Path] | list[Path]) -> Settings:
+    """The settings of the first root that has any, over the user's, over the defaults.
+
+    Raises UsageError for an unknown key, a wrong type or a file that is not TOML.
+    """
+    settings = Settings()
+    user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "learnloop" / "config.toml"
+    for path, table in [_read(user), next((found for root in roots if (found := _of_root(root))[1]), (user, {}))]:
+        settings = _overlaid(settings, table, path)
+    return settings
+
+
+def _of_root(root: Path) -> tuple[Path, Mapping[str, Any]]:
+    own = _read(root / FILE)
+    if own[1] or (root / FILE).is_file():
+        return own
+    path, table = _read(root / "pyproject.toml", "[tool.learnloop]")
+    return path, table.get("tool", {}).get("learnloop", {})
+
+
+def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return path, {}
+    if marker.encode() not in data:
+        return path, {}  # spares most calls the TOML parser
+    import tomllib  # lazy: start-up (5 ms)
+
+    try:
+        return path, tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}", "mend the file; nothing was changed") from error
+
+
+def _overlaid(settings: Settings, table: Mapping[str, Any], path: Path) -> Settings:
+    for key, value in table.items():
+        if key not in Settings._fields:
+            known = ", ".join(Settings._fields)
+            raise UsageError(f"{path}: unknown setting {key!r}", f"known settings: {known}")
+        default = getattr(Settings(), key)
+        if isinstance(default, tuple):
+            good = isinstance(value, list) and all(isinstance(item, str) for item in value)
+            value = tuple(value) if good else value
+        else:
+            good = type(value) is type(default) and not (type(value) is int and value < 1)
+        if not good:
+            raise UsageError(f"{path}: {key} = {value!r} is not a {_kind(default)}", "see docs/settings.md")
+        if key == "private_types" and (strange := set(value) - set(TYPES)):
+            raise UsageError(f"{path}: private_types names no lesson type: {', '.join(sorted(strange))}", "see docs/settings.md")
+        settings = settings._replace(**{key: value})
+    return settings
+
+
+def _kind(default: object) -> str:
+    return {bool: "truth value", int: "whole number above 0", str: "text", tuple: "list of texts"}[type(default)]

@@ -1,0 +1,202 @@
+"""The memory's files on disk: read what is regular and inside, write atomically, keep what was last agreed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from learnloop_md.errors import UnableError
+from learnloop_md.lessonfile import SIZE_LIMIT, Quarantined
+from learnloop_md.place import Place
+
+
+class Files(NamedTuple):
+    """What a memory's folder holds: path to bytes, and what could not or must not be read."""
+
+    data: dict[str, bytes]
+    refused: tuple[Quarantined, ...] = ()
+
+
+def read(folder: Path, inside: str = "") -> Files:
+    """Every markdown file below folder/inside, regular files only, through no link that leads out (design §3, §11)."""
+    data: dict[str, bytes] = {}
+    refused: list[Quarantined] = []
+    links: list[tuple[str, str]] = []
+    for path in _walk(folder, inside):
+        outcome = _read_one(folder, path)
+        if isinstance(outcome, Quarantined):
+            refused.append(outcome)
+        elif isinstance(outcome, str):
+            links.append((path, outcome))
+        else:
+            data[path] = outcome
+    refused += [Quarantined(path, "symlink-escape", 1, "a link that leads nowhere we read") for path, goal in links if goal not in data]
+    return Files(dict(sorted(data.items())), tuple(sorted(refused)))
+
+
+def _walk(folder: Path, inside: str) -> Iterator[str]:
+    pending = [inside]
+    while pending:
+        here = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder / here), key=lambda e: e.name)
+        except OSError:
+            continue
+        for entry in entries:
+            path = f"{here}/{entry.name}" if here else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name.endswith(".md"):
+                    yield path
+                elif not entry.name.startswith("."):
+                    pending.append(path)
+            elif entry.name.endswith(".md"):
+                yield path
+
+
+def _read_one(folder: Path, path: str) -> bytes | str | Quarantined:
+    """The bytes of a file; for a link inside the memory the path it leads to; else why it is not read."""
+    full = folder / path
+    try:
+        info = os.lstat(full)
+        if stat.S_ISLNK(info.st_mode):
+            goal = os.path.realpath(full)
+            root = os.path.realpath(folder) + os.sep
+            return goal.removeprefix(root) if goal.startswith(root) else ""
+        if not stat.S_ISREG(info.st_mode):
+            return Quarantined(path, "not-a-regular-file", 1, "not a regular file")
+        if info.st_nlink > 1:
+            return Quarantined(path, "hardlink", 1, "the file has a second name elsewhere")
+        if info.st_size > SIZE_LIMIT:
+            return Quarantined(path, "too-large", 1, "larger than 1 MiB")
+        handle = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as file:
+            return file.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        return Quarantined(path, "unreadable", 1, error.strerror or "cannot be read")
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """A file's bytes, None where there is none. Raises UnableError where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnableError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
+
+
+def write(path: Path, content: bytes | None) -> None:
+    """Write content so that a reader sees the old file or the new one, never half; None removes the file.
+
+    A document that is a link is written through, the link kept. Raises UnableError (disk full, read-only …).
+    """
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    temporary = ""
+    try:
+        if content is None:
+            target.unlink(missing_ok=True)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        handle, temporary = tempfile.mkstemp(prefix=".learnloop-", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise UnableError(f"{path} cannot be written: {error.strerror}", "nothing was half written; free the disk or the permissions") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+# --- what the tool remembers beside the memory -------------------------------------------------------------------------
+
+
+class Agreed(NamedTuple):
+    """The newest state in which a lesson's file and its entry agreed: both texts, as the tool last wrote or saw them."""
+
+    path: str
+    text: str
+    entry: str  # the entry's raw text, "" where it has none
+    zone: str
+
+
+class Ledger(NamedTuple):
+    """The base of every three-way comparison, and the changes that wait for their commit."""
+
+    agreed: dict[str, Agreed]
+    commit: str = ""  # HEAD when it was written
+    queue: tuple[dict[str, Any], ...] = ()  # each {"message": …, "files": {repository path: blob id or null}}
+
+
+def state_folder(place: Place) -> Path:
+    """Where the tool keeps its own notes: in the git directory, else below XDG_STATE_HOME."""
+    key = hashlib.sha256(str(place.folder).encode(errors="surrogateescape")).hexdigest()[:12]
+    if place.repo:
+        return place.repo.common_dir / "learnloop" / key
+    base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return base / "learnloop" / key
+
+
+def load_ledger(place: Place) -> Ledger | None:
+    """What was last agreed, None where nothing is remembered (a fresh clone, a damaged note)."""
+    try:
+        raw = json.loads((state_folder(place) / "ledger.json").read_text("utf-8"))
+        agreed = {slug: Agreed(*row) for slug, row in raw["agreed"].items()}
+        return Ledger(agreed, raw["commit"], tuple(raw["queue"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def save_ledger(place: Place, ledger: Ledger) -> None:
+    """Remember the ledger."""
+    raw = {"commit": ledger.commit, "queue": list(ledger.queue), "agreed": ledger.agreed}
+    write(state_folder(place) / "ledger.json", json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+
+
+@contextmanager
+def locked(place: Place) -> Iterator[None]:
+    """Hold the memory's lock; the kernel queues those who wait and frees it when a holder dies."""
+    import fcntl  # lazy: POSIX only, and only writers need it
+
+    folder = state_folder(place)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise UnableError(f"{folder} cannot be written: {error.strerror}", "check its permissions") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_all(folder: Path, files: Mapping[str, bytes | None]) -> None:
+    """Write several files; when one cannot be written, those before it get their old bytes back."""
+    done: list[tuple[Path, bytes | None]] = []
+    try:
+        for path, content in files.items():
+            full = folder / path
+            old = read_bytes(full)
+            write(full, content)
+            done.append((full, old))
+    except UnableError:
+        for full, old in reversed(done):
+            write(full, old)
+        raise

@@ -1,0 +1,551 @@
+"""Secrets are refused and never repeated; talk about secrets is not.
+
+No example stands here in one piece: scanners read this file too. `fill` makes the random-looking parts.
+"""
+
+import subprocess
+import sys
+import time
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnloop_md import guard
+from learnloop_md.errors import RefusedError
+from learnloop_md.guard import find_secrets, refuse_secrets
+from learnloop_md.secret_shapes import CONTEXTS, SHAPES, TOKENS
+
+MIXED = "a7Kq2" + "Zx9Rb" + "4Tm1W" + "c8Ld5"
+LOWER = "k3q9z" + "x7r2b" + "8t5m1"
+UPPER = "Q7ZX2" + "KDM5V" + "HT3RB"
+HEX = "3f9a0" + "c7e1b" + "8d246"
+
+
+def fill(length: int, alphabet: str = MIXED) -> str:
+    return (alphabet * (length // len(alphabet) + 1))[:length]
+
+
+def digits(length: int) -> str:
+    return fill(length, "48" + "15162342")
+
+
+UUID = "-".join(fill(length, HEX) for length in (8, 4, 4, 4, 12))
+BEGIN, END_OF_HEAD = "-----" + "BEGIN ", "-----"
+KEY = "PRIVATE" + " KEY"
+PASSWORD = fill(9) + "!q"
+
+# kind: (refused, allowed)
+EXAMPLES: dict[str, tuple[str, str]] = {
+    "aws-access-key": ("AKIA" + fill(16, UPPER), "AKIA" + "IOSFODNN7" + "EXAMPLE"),
+    "aws-session-key": ("ASIA" + fill(16, UPPER), "the ASIA region"),
+    "aws-bedrock": ("ABSK" + "QmVkcm9ja" + fill(40), "a bedrock-api-key-name"),
+    "google-api": ("AIza" + fill(35), "AIza is the prefix"),
+    "google-oauth": ("GOCSPX" + "-" + fill(28), "GOCSPX-your-secret-goes-here-please"),
+    "google-fcm": ("AAAA" + fill(7) + ":APA91b" + fill(60), "topic:APA91b"),
+    "azure-client-secret": (fill(3) + "8Q~" + fill(34), "Q~ is in the middle"),
+    "alibaba": ("LTAI" + fill(20), "the LTAI prefix"),
+    "tencent": ("AKID" + fill(32), "AKID is short"),
+    "digitalocean": ("dop_v1_" + fill(64, HEX), "dop_v1_ and doo_v1_ are prefixes"),
+    "cloudflare": ("v1.0-" + fill(24, HEX) + "-" + fill(146, HEX), "v1.0-beta-2"),
+    "heroku": ("HRKU-" + "AA" + fill(58), "HRKU-AA is the prefix"),
+    "fly": ("fo1_" + fill(43), "fo1_name"),
+    "netlify": ("nfp_" + fill(40), "nfp_settings"),
+    "vercel": ("vcp_" + fill(56), "vcp_settings"),
+    "render": ("rnd_" + fill(32), "rnd_state"),
+    "scalingo": ("tk-us-" + fill(48), "tk-us-east"),
+    "supabase": ("sbp_" + fill(40, HEX), "sb_secret_ keys"),
+    "planetscale": ("pscale_tkn_" + fill(43), "pscale_tkn_ prefix"),
+    "tailscale": ("tskey-auth-" + fill(30), "tskey-auth"),
+    "github-fine": ("github_pat_" + fill(82), "github_pat_ is newer"),
+    "github-pat": ("ghp_" + fill(36), "ghp_" + "x" * 36),
+    "github-oauth": ("gho_" + fill(36), "gho_token_name"),
+    "github-app": ("ghs_" + fill(36), "ghs_ and ghu_"),
+    "github-refresh": ("ghr_" + fill(76), "ghr_..."),
+    "gitlab": ("glpat-" + fill(20), "glpat-your-token-here-please"),
+    "gitlab-runner": ("glrt-" + fill(20), "glrt-runner"),
+    "gitlab-other": ("gldt-" + fill(20), "gldt-deploy"),
+    "bitbucket": ("ATBB" + fill(32), "ATBB prefix"),
+    "atlassian": ("ATATT3" + fill(186), "ATATT3 prefix"),
+    "npm-token": ("npm_" + fill(36), "npm_config_registry_fetch_timeout_in_milliseconds"),
+    "pypi-token": ("pypi-" + "AgE" + fill(150), "pypi-agent-tools"),
+    "rubygems": ("rubygems_" + fill(48, HEX), "rubygems_version"),
+    "nuget": ("oy2" + fill(43, LOWER), "oy2"),
+    "crates": ("cio" + fill(32), "cio"),
+    "clojars": ("CLOJARS_" + fill(60), "CLOJARS_TOKEN"),
+    "docker-hub": ("dckr_pat_" + fill(27), "dckr_pat_"),
+    "artifactory": ("AKCp" + fill(69), "AKCp prefix"),
+    "buildkite": ("bkua_" + fill(40, HEX), "bkua_"),
+    "circleci": ("CCIPAT_" + fill(40), "CCIPAT_"),
+    "sonar": ("sqp_" + fill(40, HEX), "sqp_"),
+    "sourcegraph": ("sgp_" + fill(40, HEX), "sgp_local"),
+    "harness": ("pat." + fill(22) + "." + fill(24) + "." + fill(20), "pat.example.org"),
+    "octopus": ("API-" + fill(26, UPPER), "API-VERSION"),
+    "terraform": (fill(14) + ".atlasv1." + fill(67), "x.atlasv1.y"),
+    "pulumi": ("pul-" + fill(40, HEX), "pul-stack"),
+    "prefect": ("pnu_" + fill(36), "pnu_"),
+    "infracost": ("ico-" + fill(32), "ico-file"),
+    "openshift": ("sha256~" + fill(43), "sha256~"),
+    "anthropic": ("sk-ant-" + "api03-" + fill(95), "sk-ant-..."),
+    "openrouter": ("sk-or-v1-" + fill(64, HEX), "sk-or-v1-..."),
+    "openai": ("sk-" + "proj-" + fill(80), "sk-your-key-here-please-replace-me"),
+    "huggingface": ("hf_" + fill(34), "hf_your_token_goes_here"),
+    "groq": ("gsk_" + fill(52), "gsk_name"),
+    "xai": ("xai-" + fill(80), "xai-sdk"),
+    "perplexity": ("pplx-" + fill(48), "pplx-7b-online"),
+    "replicate": ("r8_" + fill(37), "r8_"),
+    "nvidia": ("nvapi-" + fill(64), "nvapi-key"),
+    "langsmith": ("lsv2_pt_" + fill(32, HEX) + "_" + fill(10, HEX), "lsv2_pt"),
+    "tavily": ("tvly-" + fill(32), "tvly-dev"),
+    "slack-bot": ("xoxb-" + digits(12) + "-" + fill(24), "xoxb-your-token-here"),
+    "slack-user": ("xoxp-" + digits(12) + "-" + fill(32), "xoxp- tokens"),
+    "slack-app": ("xapp-1-" + fill(40, UPPER), "xapp-1"),
+    "slack-webhook": (
+        "https://hooks.slack" + ".com/services/" + fill(40),
+        "https://hooks.slack.com/services/...",
+    ),
+    "discord-webhook": (
+        "discord" + ".com/api/webhooks/" + digits(18) + "/" + fill(68),
+        "api/webhooks/{id}/{token}",
+    ),
+    "teams-webhook": (
+        "acme.webhook.office" + ".com/webhookb2/" + fill(80),
+        "webhook.office.com/webhookb2/<id>",
+    ),
+    "discord-bot": ("M" + fill(23) + "." + fill(6) + "." + fill(38), "Module.class_.method_name"),
+    "telegram-bot": (digits(10) + ":A" + fill(34), "12:Arrival"),
+    "twilio": ("SK" + fill(32, HEX), "AC" + fill(32, HEX)),
+    "sendgrid": ("SG." + fill(22) + "." + fill(43), "SG.x.y"),
+    "sendinblue": ("xkeysib-" + fill(64, HEX) + "-" + fill(16), "xkeysib-..."),
+    "mailgun": ("key-" + fill(32, HEX), "key-value-store"),
+    "mailchimp": (fill(32, HEX) + "-us12", "eu-us12"),
+    "resend": ("re_" + fill(8) + "_" + fill(24), "re_compile_pattern"),
+    "stripe-live": ("sk_live_" + fill(24), "sk_live_... keys"),
+    "stripe-test": ("sk_test_" + fill(24), "the pk_test key name"),
+    "stripe-webhook": ("whsec_" + fill(32), "whsec_..."),
+    "shopify": ("shpat_" + fill(32, HEX), "shpat_"),
+    "square": ("sq0atp-" + fill(22), "sq0atp-"),
+    "braintree": ("access_token$production$" + fill(16, LOWER) + "$" + fill(32, HEX), "access_token$x"),
+    "plaid": ("access-" + "sandbox-" + UUID, "access-sandbox-mode"),
+    "razorpay": ("rzp_live_" + fill(14), "rzp_live_"),
+    "flutterwave": ("FLWSECK-" + fill(32) + "-X", "FLWSECK-"),
+    "shippo": ("shippo_live_" + fill(40, HEX), "shippo_live_mode"),
+    "easypost": ("EZAK" + fill(54), "EZAK"),
+    "duffel": ("duffel_live_" + fill(43), "duffel_live_mode"),
+    "gocardless": ("live_" + fill(40), "live_reload_on_save"),
+    "databricks": ("dapi" + fill(32, HEX), "dapi"),
+    "clickhouse": ("4b1d" + fill(38), "4b1d"),
+    "grafana": ("glsa_" + fill(32) + "_" + fill(8, HEX), "glsa_"),
+    "newrelic": ("NRAK-" + fill(27, UPPER), "NRAK-"),
+    "datadog": ("DD_API_" + "KEY=" + fill(32, HEX), "datadog trace " + fill(32, HEX)),
+    "dynatrace": ("dt0c01." + fill(24, UPPER) + "." + fill(64, UPPER), "dt0c01."),
+    "sentry": ("sntrys_" + fill(80), "sntrys_"),
+    "doppler": ("dp.pt." + fill(43), "dp.pt.x"),
+    "vault": ("hvs." + fill(90), "hvs.token"),
+    "onepassword": (
+        "A3-" + fill(6, UPPER) + "-" + fill(11, UPPER) + ("-" + fill(5, UPPER)) * 3,
+        "op://vault/item/password",
+    ),
+    "age-secret-key": ("AGE-SECRET" + "-KEY-1" + fill(58, UPPER), "AGE-SECRET-KEY-1..."),
+    "linear": ("lin_api_" + fill(40), "lin_api_"),
+    "notion": ("ntn_" + fill(46), "secret_santa_name"),
+    "airtable": ("pat" + fill(14) + "." + fill(64, HEX), "pattern.match"),
+    "asana": ("1/" + digits(16) + ":" + fill(32, HEX), "1/2 done"),
+    "figma": ("figd_" + fill(40), "figd_"),
+    "postman": ("PMAK-" + fill(24, HEX) + "-" + fill(34, HEX), "PMAK-"),
+    "readme": ("rdme_" + fill(70, LOWER), "rdme_"),
+    "typeform": ("tfp_" + fill(59), "tfp_"),
+    "contentful": ("CFPAT-" + fill(43), "CFPAT-"),
+    "frameio": ("fio-u-" + fill(64), "fio-u-"),
+    "dropbox": ("sl." + fill(135), "sl.exe"),
+    "adafruit": ("aio_" + fill(28), "aio_pika"),
+    "adobe": ("p8e-" + fill(32), "p8e-"),
+    "mapbox": ("sk.ey" + "J" + fill(60) + "." + fill(22), "pk.eyJ tokens are public"),
+    "maxmind": (fill(6) + "_" + fill(29) + "_mmk", "a_mmk"),
+    "facebook": ("EAAC" + fill(120), "EAAC"),
+    "twitter": ("A" * 22 + fill(80), "A" * 22),
+    "yandex": ("AQVN" + fill(36), "AQVN"),
+    "settlemint": ("sm_pat_" + fill(16), "sm_pat_"),
+    "intra42": ("s-s4t2ud-" + fill(64, HEX), "s-s4t2ud-"),
+    "dnkey": ("dnkey-" + fill(26) + "-" + fill(52), "dnkey-"),
+    "authress": ("sc_" + fill(10) + "." + fill(4) + ".acc_" + fill(12) + "." + fill(40), "sc_.acc_"),
+    "jwt": ("eyJ" + fill(33) + ".ey" + "J" + fill(60) + "." + fill(43), "eyJ... header, payload, signature"),
+    "jwe": ("eyJ" + fill(33) + ".." + fill(16) + "." + fill(60) + "." + fill(22), "eyJ" + fill(20)),
+    "jwt-base64": ("ZXlK" + fill(90), "ZXlK"),
+    "rsa-private-key": (BEGIN + "RSA " + KEY + END_OF_HEAD, BEGIN + "RSA PUBLIC KEY" + END_OF_HEAD),
+    "ec-private-key": (BEGIN + "EC " + KEY + END_OF_HEAD, BEGIN + "EC PARAMETERS" + END_OF_HEAD),
+    "dsa-private-key": (BEGIN + "DSA " + KEY + END_OF_HEAD, BEGIN + "DSA PUBLIC KEY" + END_OF_HEAD),
+    "openssh-private-key": (BEGIN + "OPENSSH " + KEY + END_OF_HEAD, "ssh-ed25519 AAAA" + fill(64)),
+    "pgp-private-key": (BEGIN + "PGP " + KEY + " BLOCK" + END_OF_HEAD, BEGIN + "PGP MESSAGE" + END_OF_HEAD),
+    "putty-private-key": ("PuTTY-User" + "-Key-File-3: ssh-ed25519", "a PuTTY-User-Key-File"),
+    "private-key": (BEGIN + KEY + END_OF_HEAD, BEGIN + "CERTIFICATE" + END_OF_HEAD),
+    "private-key-base64": (
+        "LS0tLS1CRUdJTi" + "BSU0EgUFJJVkFURS" + fill(60),
+        b64encode((BEGIN + "CERTIFICATE").encode()).decode(),
+    ),
+    "gcp-service-account": ('"private_key' + '_id": "' + fill(40, HEX) + '"', '"private_key_id": "<id>"'),
+    "aws-secret-key": (
+        "aws_secret_access" + "_key = " + fill(40),
+        "aws_secret_access" + "_key = wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCY" + "EXAMPLEKEY",
+    ),
+    "aws-session-token": ("aws_session_" + "token=" + fill(200), "aws_session_token=$AWS_SESSION_TOKEN"),
+    "azure-storage": ("Account" + "Key=" + fill(86) + "==", "AccountKey=<key>"),
+    "azure-shared-key": ("SharedAccess" + "Key=" + fill(43) + "=", "SharedAccessKey=<key>"),
+    "azure-sas": ("?sv=2022&" + "sig=" + fill(43) + "%3D", "?sig=<signature>"),
+    "aws-presigned": ("X-Amz-Sig" + "nature=" + fill(64, HEX), "X-Amz-Signature=<signature>"),
+    "postgres-url": ("postgres://app:" + PASSWORD + "@db/app", "postgres://localhost:5432/app_test"),
+    "mysql-url": ("mysql+pymysql://app:" + PASSWORD + "@db/app", "mysql://root@localhost:3306/app"),
+    "mongodb-url": ("mongodb+srv://app:" + PASSWORD + "@db/app", "mongodb://localhost:27017/app"),
+    "redis-url": ("redis://:" + PASSWORD + "@db:6379/0", "redis://localhost:6379/0"),
+    "amqp-url": ("amqp://app:" + PASSWORD + "@mq/v", "amqp://guest:guest@localhost:5672/"),
+    "mssql-url": ("mssql+pyodbc://app:" + PASSWORD + "@db/app", "mssql://localhost/app"),
+    "basic-auth-url": ("https://deploy:" + PASSWORD + "@git.example/x.git", "https://host:8080/path@v2"),
+    "jdbc-url": ("jdbc:oracle:thin:app/" + PASSWORD + "@db:1521", "jdbc:oracle:thin:@db:1521"),
+    "sidekiq": (
+        "BUNDLE_GEMS__CONTRIBSYS__COM" + "=" + fill(8, HEX) + ":" + fill(8, HEX),
+        "gems.contribsys.com",
+    ),
+    "authorization-header": (
+        "Authorization: " + "Basic " + fill(24),
+        'curl -H "Authorization: Bearer $GITHUB_TOKEN"',
+    ),
+    "bearer-token": ("send bearer " + fill(40), "a bearer token is sent in the header"),
+    "curl-user": ("curl -u admin:" + PASSWORD + " https://x", 'curl -u "$USER:$PASS" https://x'),
+    "cli-password": ("sshpass -p " + PASSWORD + " ssh x", "mysql -u root -p"),
+    "netrc": ("machine x login y " + "password " + PASSWORD, "machine x login y password <password>"),
+    "docker-auth": ('"auth": "' + fill(24) + '"', '"auth": "none"'),
+    "kubernetes-secret": (
+        "kind: Secret\ndata:\n  key: " + fill(16) + "==",
+        "kind: Secret\ndata:\n  key: {{ .Values.key }}",
+    ),
+    "session-cookie": ("Cookie: session" + "id=" + fill(32), "Cookie: sessionid=<id>"),
+    "seed-phrase": ("seed phrase: " + "apple " * 11 + "pear", "seed phrase: twelve words"),
+    "okta": ("okta_" + "token: 00" + fill(40), "okta token: 00"),
+    "snyk": ("SNYK_" + "TOKEN=" + UUID, "SNYK_TOKEN=$SNYK_TOKEN"),
+    "discord-secret": ("discord_client_" + "secret: " + fill(64, HEX), "discord secret: see the vault"),
+    "password-assign": ("the admin password: " + PASSWORD, "In tests the password is empty: password=''"),
+    "generic-api-key": ("api_" + 'key = "' + fill(32) + '"', "api_key: <your-api-key>"),
+    "generic-secret": ("client_" + "secret: " + fill(32), "Secret: none are needed for the read API"),
+    "generic-token": ("Use to" + "ken: abcd1234" + "efgh", "The token: it is refreshed hourly"),
+    "generic-key": ("?k" + "ey=" + fill(20), "sorted(rows, key=lambda row: row.name2)"),
+    "spoken-secret": ("with the password " + fill(16) + " it works", "compare token " + fill(40, HEX)),
+}
+
+REFUSED = [
+    "pass" + "word=hunter-two",
+    "DB_PASS" + "WORD=correct-horse",
+    "pass" + 'word == "' + PASSWORD + '"',
+    '"pass' + 'word": "Tr0ub4dor&3"',
+    "| pass" + "word | " + PASSWORD + " |",
+    "<pass" + "word>" + fill(9) + "</password>",
+    "pass" + "word for staging: " + PASSWORD,
+    "pass" + "word `" + PASSWORD + "`",
+    "to" + 'ken: str = "' + fill(20) + '"',
+    "set('API_" + "KEY', '" + fill(20) + "')",
+    "--to" + "ken " + fill(20),
+    "app_sec" + 'ret = "' + digits(16) + '"',
+    "to" + "ken: the_to" + "ken=" + fill(20),
+    "cu" + 'rl -u "' + PASSWORD + ':" https://x',
+    "cu" + "rl --user kevin:'" + PASSWORD + "' x",
+    "HEROKU_API_" + "KEY=" + UUID,
+    "twilio auth to" + "ken: " + fill(32, HEX),
+    "cloudflare api " + "key: " + fill(37, HEX),
+]
+
+ALLOWED = [
+    "Bisect showed " + fill(40, HEX) + " broke the build.",
+    "request id " + UUID,
+    "md5 of the fixture: " + fill(32, HEX),
+    '"integrity": "sha512-' + fill(86) + '=="',
+    "FROM python@sha256:" + fill(64, HEX),
+    "docker://python:3.11@sha256:" + fill(64, HEX),
+    "traceparent 00-" + fill(32, HEX) + "-" + fill(16, HEX) + "-01",
+    "cache key: sha256:" + fill(64, HEX),
+    "Idempotency-Key: " + UUID,
+    "csrf_token = " + fill(32, HEX),
+    "Set DB_PASSWORD and AWS_SECRET_ACCESS_KEY in the CI settings",
+    "The token budget is 500 tokens; max_tokens=4096",
+    "password: Optional[str] = None",
+    'password = os.environ["DB_PASSWORD"]',
+    "password=user_password",
+    "password = generated_value",
+    'password: "Password must contain 8 characters"',
+    'Url("http", "password", "host2.example", 80)',
+    "Password: 12-character minimum, bcrypt2b",
+    "password: bcrypt12",
+    "Password: 20240711",
+    "password: пароль1",
+    "PWD=/home/me/project1",
+    "const token = await getToken();",
+    "api_key=settings.API_KEY2",
+    "token: ENC[AES256_GCM,data:" + fill(16) + "]",
+    "secret: k8s-secret-v2",
+    "token: 123456789012",
+    'token = "two words 2"',
+    "key: ${{ runner.os }}-pip",
+    "key=session:user:42",
+    "api_token = var.api_token",
+    "postgres://user:password@localhost:5432/app",
+    "postgres://acme:acme@localhost:5432/app",
+    "curl -u username:token https://x",
+    'curl --user "name@example.org" --upload-file out.txt',
+    "test_should_return_401_when_the_token_has_expired",
+    "/usr/lib/python3.11/site-packages/frontmatter/default_handlers.py",
+    "v2.14.0-rc.1+build.20260711.9f3c2ab",
+    "arn:aws:iam::123456789012:role/deploy",
+    "Bind to 2001:0db8:85a3:0000:0000:8a2e:0370:7334.",
+    "ﷺ and 東京 and naïve",
+    "",
+]
+
+TOKEN = "ghp_" + fill(36)
+
+
+def kinds(text: str) -> list[str]:
+    return [secret.kind for secret in find_secrets(text)]
+
+
+def test_every_shape_has_an_example() -> None:
+    assert set(EXAMPLES) == {shape.kind for shape in SHAPES}
+
+
+def test_shapes_are_rules_with_lower_case_hints() -> None:
+    assert all(word == word.lower() != "" for shape in SHAPES for word in shape.hint_words)
+    assert all(shape.hint_words for shape in SHAPES)
+    assert TOKENS + CONTEXTS == SHAPES
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_the_shape_is_refused_with_its_kind(kind: str) -> None:
+    """R004-20."""
+    with pytest.raises(RefusedError) as refusal:
+        refuse_secrets({"text": "See this:\n\n" + EXAMPLES[kind][0] + "\n\nand go on."})
+    assert refusal.value.code == f"secret:{kind}"
+    assert refusal.value.exit_code == 3
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_what_only_resembles_the_shape_is_allowed(kind: str) -> None:
+    assert kinds("See this:\n\n" + EXAMPLES[kind][1] + "\n\nand go on.") == []
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_assignments_are_refused_in_every_spelling(text: str) -> None:
+    """R004-20."""
+    assert find_secrets(text)
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_talk_about_secrets_is_allowed(text: str) -> None:
+    assert kinds(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ghp_\u200b" + fill(36),
+        "g\u2060hp_" + fill(18) + "\u00ad" + fill(18),
+        "ghp_" + fill(9) + "\u0301" + fill(27),
+        "".join(chr(ord(character) + 0xFEE0) for character in TOKEN),
+        "ghp_" + fill(18) + "\\\n" + fill(18),
+        "ghp_" + fill(18) + "\\\r\n   " + fill(18),
+        "ghp_" + fill(15) + "\n" + fill(21),
+        "a line\n> ghp_" + fill(15) + "\n> " + fill(21),
+        'X = "ghp_' + fill(15) + '" + "' + fill(21) + '"',
+        "ghp\\_" + fill(36),
+        "ghp_&#8203;" + fill(36),
+        '{"text": "a line\\n' + TOKEN + '"}',
+        b64encode(f"the value {TOKEN}".encode()).decode(),
+        "```sh\ncurl -H 'Authorization: to" + "ken " + TOKEN + "'\n```",
+        "<!-- " + TOKEN + " -->",
+    ],
+)
+def test_disguise_does_not_hide_a_token(text: str) -> None:
+    """R004-20."""
+    assert kinds(text) == ["github-pat"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("sk\u2013ant\u2013api03-" + fill(95), "anthropic"),
+        ("api_" + "key = “" + fill(32) + "”", "generic-api-key"),
+        ("api_" + "key = ‘" + fill(32) + "’", "generic-api-key"),
+    ],
+)
+def test_typographic_signs_do_not_hide_a_secret(text: str, kind: str) -> None:
+    assert kinds(text) == [kind]
+
+
+def test_a_whole_token_does_not_swallow_the_next_line() -> None:
+    assert kinds("ghp_" + "x" * 36 + "\n1 is a placeholder") == []
+    assert kinds(TOKEN + "\nnext") == ["github-pat"]
+    assert kinds("AKIA" + fill(16, UPPER) + "\n" + "AKIA" + fill(16, UPPER)) == ["aws-access-key"] * 2
+
+
+def test_a_prefix_inside_a_word_is_no_token() -> None:
+    assert kinds("x" + TOKEN) == []
+
+
+def test_an_encoded_text_is_one_place() -> None:
+    assert kinds(b64encode(f"{TOKEN} {TOKEN}".encode()).decode()) == ["github-pat"]
+
+
+def test_broken_base64_is_no_finding() -> None:
+    assert kinds("A" * 25) == []
+
+
+def test_places_are_those_of_the_text_as_given() -> None:
+    text = "é\u200b ok\r\n\r\n\u200b\u200bsee g\u200bhp_" + fill(36) + " and AKIA" + fill(16, UPPER)
+    places = [(secret.kind, secret.line, secret.column) for secret in find_secrets(text)]
+    assert places == [("github-pat", 3, 7), ("aws-access-key", 3, 53)]
+    assert text.split("\r\n")[2][6:8] == "g\u200b"
+    assert text.split("\r\n")[2][52:56] == "AKIA"
+
+
+def test_an_assignment_is_placed_at_its_value() -> None:
+    (secret,) = find_secrets("first\nthe pass" + "word: " + PASSWORD)
+    assert (secret.line, secret.column) == (2, 15)
+
+
+def test_one_place_gives_one_finding() -> None:
+    assert kinds("api_" + 'key = "' + TOKEN + '"') == ["github-pat"]
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_no_part_of_the_value_is_repeated(kind: str) -> None:
+    """R004-20."""
+    with pytest.raises(RefusedError) as refusal:
+        refuse_secrets({"title": "fine", "evidence": EXAMPLES[kind][0]})
+    error = refusal.value
+    said = f"{error} {error!r} {error.message} {error.hint}"
+    random_parts = [
+        (alphabet * 2)[i : i + 6] for alphabet in (MIXED, LOWER, UPPER, HEX) for i in range(len(alphabet))
+    ]
+    assert not [part for part in random_parts if part in said]
+    assert error.__cause__ is None
+    assert "\n" not in error.message
+
+
+def test_the_message_says_where_it_is_and_where_it_belongs() -> None:
+    """R004-20."""
+    with pytest.raises(RefusedError) as refusal:
+        refuse_secrets({"title": "fine", "context": "a\n  " + TOKEN})
+    assert refusal.value.message == "context holds a secret at line 2, column 3 (GitHub personal token)"
+    assert "password manager" in refusal.value.hint
+    assert "environment variable" in refusal.value.hint
+
+
+def test_fields_without_secrets_pass() -> None:
+    refuse_secrets({"title": "Run tests first", "text": "Ask for the password in a prompt, never in a flag"})
+    refuse_secrets({})
+
+
+SEEDS = [
+    *(
+        "a",
+        "0",
+        "_",
+        ".",
+        "\\",
+        "=",
+        ":",
+        "/",
+        "@",
+        "|",
+        '"',
+        "'",
+        "\n",
+        "a\n",
+        "\\\n",
+        "\u200b",
+        "é",
+        "ﷺ",
+        "a\u0301",
+    ),
+    *(
+        "token",
+        "token:",
+        "token=",
+        "password|",
+        "password for a b ",
+        "key=",
+        "api_key=",
+        "AccountKey=",
+        "&sig=",
+    ),
+    *(
+        "eyJ",
+        "eyJaaaaaaaaa.",
+        ".eyJ",
+        "sk-",
+        "sk-a-",
+        "ghp_",
+        "ghp_a\n",
+        "xoxb-",
+        "hf_",
+        "SG.",
+        "t1.a",
+        "AKIA",
+        "1|",
+    ),
+    *(
+        "a://b:",
+        "a://b:c",
+        "://:",
+        "curl ",
+        "curl -u ",
+        'curl -u "a',
+        "bearer ",
+        "authorization: ",
+        "mysql -",
+    ),
+    *("kind:secret", "kind: secret\ndata:\n a: ", "seed: ", "sess", "sess=", "-----BEGIN ", "3f9a0c7e"),
+    *("M" + "z" * 23 + ".", "machine a login b password "),
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hostile_repetition_is_bounded(seed: str) -> None:
+    text = (seed * (65536 // len(seed) + 1))[:65536]
+    begin = time.process_time()
+    find_secrets(text)
+    assert time.process_time() - begin < 0.5
+
+
+def test_an_ordinary_note_is_quick() -> None:
+    note = (
+        "Set DB_PASSWORD in CI, then curl with the key; the token budget of the API test is named there. " * 7
+    )[:600]
+    find_secrets(note)
+    begin = time.process_time()
+    for _ in range(20):
+        find_secrets(note)
+    assert (time.process_time() - begin) / 20 < 0.005
+
+
+def test_import_compiles_no_pattern() -> None:
+    code = "import re, learnloop_md.guard as g; print(g._compiled.cache_info().currsize)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout == "0\n"
+
+
+@given(st.text(alphabet="ghp_aA1\u200b\n\r\\=\"' :tokenpassword.é", max_size=80))
+def test_any_text_is_read_and_every_place_is_in_it(text: str) -> None:
+    lines = text.split("\n")
+    for secret in find_secrets(text):
+        assert 1 <= secret.column <= len(lines[secret.line - 1])
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_a_token_between_blanks_is_found_in_any_text(before: str, after: str) -> None:
+    assert find_secrets(f"{before} \n {TOKEN} \n {after}")
+
+
+@pytest.mark.parametrize(
+    "path", [guard.__file__, Path(guard.__file__).with_name("secret_shapes.py"), __file__]
+)
+def test_these_files_hold_no_secret(path: str | Path) -> None:
+    assert kinds(Path(path).read_text(encoding="utf-8")) == []
