@@ -6,6 +6,7 @@ Measured on one machine: typer costs about 0.4 s of CPU to import, the whole qui
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,31 +16,48 @@ from typing import Any
 from learnloop_md.errors import LearnloopError
 
 BUG = 70
+INTERRUPTED = 130  # 128 + SIGINT
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # whatever the console says (LANG=C, cp1252)
+        if hasattr(stream, "reconfigure"):  # whatever the console says (LANG=C, cp1252)
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        parsed = parse(words)
-        if parsed is None:
-            from learnloop_md import cli  # lazy: typer
-
-            return cli.run(words)
-        return execute(*parsed)
+        code = _run(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a reader that went away is no news
+        return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:  # what was printed cannot be written: a full disk
+        _drop_output()
+        print(f"learnloop: the answer cannot be written: {error.strerror}", file=sys.stderr)
+        return LearnloopError.exit_code
     except KeyboardInterrupt:
         print("learnloop: interrupted; what was committed stays", file=sys.stderr)
-        return 130
+        return INTERRUPTED
+
+
+def _drop_output() -> None:
+    """Keep the interpreter from complaining at its end about output that nobody takes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(words: Sequence[str]) -> int:
+    parsed = parse(words)
+    if parsed is not None:
+        return execute(*parsed)
+    from learnloop_md import cli  # lazy: typer
+
+    return cli.run(words)
 
 
 def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
-    """The command's name and its words, or None where the typer door must judge (help, errors, abbreviations)."""
+    """The command's name and its words, or None where the typer door must judge (help, errors)."""
     from learnloop_md.commands import BY_NAME
 
     command = BY_NAME.get(argv[0]) if argv else None
@@ -59,13 +77,17 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
             continue
         flag, equals, value = word.partition("=")
         option = options.get(flag)
-        if option is None or (option.kind == "flag" and equals) or (option.kind != "flag" and not equals and not rest):
+        if (
+            option is None
+            or (option.kind == "flag" and equals)
+            or (option.kind != "flag" and not equals and not rest)
+        ):
             return None
         if option.kind == "flag":
             given[option.name] = True
             continue
         value = value if equals else rest.pop(0)
-        if option.kind == "number" and not value.lstrip("-").isdigit():
+        if option.kind == "number" and not re.fullmatch(r"[0-9]{1,9}", value):
             return None
         if option.kind == "list":
             given.setdefault(option.name, []).append(value)
@@ -87,29 +109,47 @@ def execute(name: str, words: dict[str, Any]) -> int:
     as_json = bool(words.get("json"))
     module, _, function = BY_NAME[name].function.partition(":")
     try:
-        call = Call(words, Path.cwd(), Path(sys.argv[0]).name if sys.argv[0].endswith(("learnloop", "learnloop-md")) else "learnloop")
+        call = Call(words, Path.cwd(), _program())
+        _ = call.today  # a wrong day is told by every command, also by one that needs none
         return answer.give(getattr(import_module(f"learnloop_md.{module}"), function)(call), as_json=as_json)
     except LearnloopError as error:
         return answer.give_error(error, as_json=as_json)
-    except (BrokenPipeError, KeyboardInterrupt):
+    except BrokenPipeError:
         raise
-    except FileNotFoundError as error:
-        if error.filename is None:  # the working directory itself is gone
-            return answer.give_error(LearnloopError("the working directory does not exist any more", "change to another folder"), as_json=as_json)
-        return _bug(error)
+    except OSError as error:  # the machine's doing: no space, no permission, the working directory is gone
+        return answer.give_error(_told(error), as_json=as_json)
     except Exception as error:
-        return _bug(error)
+        return _bug(error, as_json=as_json)
 
 
-def _bug(error: Exception) -> int:
+def _program() -> str:
+    """The command's name as it was called (R004-73)."""
+    name = Path(sys.argv[0]).name
+    return name if name in ("learnloop", "learnloop-md") else "learnloop"
+
+
+def _told(error: OSError) -> LearnloopError:
+    if error.filename is None:
+        return LearnloopError(
+            f"the system says: {error.strerror or error}", "change to another folder, or free the disk"
+        )
+    return LearnloopError(f"{error.filename}: {error.strerror}", "check the path and its permissions")
+
+
+def _bug(error: Exception, *, as_json: bool) -> int:
     """Keep the traceback in a file, say where, and exit 70."""
     import tempfile
     import traceback
 
+    from learnloop_md import answer
+
     handle, path = tempfile.mkstemp(prefix="learnloop-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         traceback.print_exception(error, file=file)
-    print(f"learnloop: a bug ({type(error).__name__}); please report what {path} says", file=sys.stderr)
+    bug = LearnloopError(
+        f"a bug ({type(error).__name__}); its trace is in {path}", "please report it", code="bug"
+    )
+    answer.give_error(bug, as_json=as_json)
     return BUG
 
 

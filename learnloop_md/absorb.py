@@ -1,29 +1,31 @@
-"""Absorbing: what people and Claude changed behind our back becomes part of the memory, never overwritten (design §4).
+"""Absorbing: what people and Claude changed behind our back becomes part of the memory (design §4).
 
-Everything is a comparison of three: the document's entry, the lesson file, and their base, the newest state in which the
-two agreed.
+Everything is a comparison of three: the document's entry, the lesson file, and their base, the newest state
+in which the two agreed. Nothing that somebody wrote is overwritten.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from learnloop_md import head, lessonfile, notebook
+from learnloop_md import guard, head, lessonfile, notebook
 from learnloop_md import memory as memories
 from learnloop_md.errors import LearnloopError
 from learnloop_md.head import HeadError, Tree
-from learnloop_md.lesson import Event, Lesson, fold, free_slug, merged_events, slugify, title_of
+from learnloop_md.lesson import STATES, Event, Lesson, fold, free_slug, merged_events, slugify, title_of
 from learnloop_md.lessonfile import Quarantined
-from learnloop_md.memory import Entry, Memory, claims_of, counting_state
+from learnloop_md.lines import line_end, split_lines
+from learnloop_md.memory import Entry, claims_of, counting_state
 from learnloop_md.plan import Draft
 from learnloop_md.store import Agreed
 
 # Fields of ours that a rewrite by Claude may drop; what is not ours is Claude's or the person's to drop.
 OURS = (
-    "state title created kind tags context seen confirmed disputed pinned reviewed revived archive_note codified_in "
-    "supersedes superseded_by renamed_from skill_version anchors id task_type input_summary approach outcome confidence "
-    "what_worked what_failed edge_cases run_duration_ms stack_tags human_confirmed"
+    "state title created kind tags context seen confirmed disputed pinned reviewed revived archive_note "
+    "codified_in supersedes superseded_by renamed_from skill_version anchors id task_type input_summary approach "
+    "outcome confidence what_worked what_failed edge_cases run_duration_ms stack_tags human_confirmed"
 ).split()
 
 
@@ -49,53 +51,70 @@ class Absorber:
     """One pass over a memory; the draft collects what must be written."""
 
     def __init__(
-        self, draft: Draft, *, author: str, base_of: Callable[[str], Agreed | None], removed: Iterable[str] = ()
+        self,
+        draft: Draft,
+        *,
+        author: str,
+        base_of: Callable[[str], Agreed | None],
+        removed: Iterable[str] = (),
     ) -> None:
         self.draft, self.memory = draft, draft.memory
         self.author, self.base_of = slugify(author or "someone"), base_of
         self.removed_paths = set(removed)  # paths that HEAD has and the work tree has not
+        self.rows = self.memory.ledger.agreed if self.memory.ledger else {}
         self.entries = memories.entries(self.memory.place, self.memory.document, self.memory.lessons)
         self.before: dict[str, Lesson] = {}
         self.conflicts: list[Conflict] = []
-        self.what: list[str] = []
-        self.touched: dict[str, None] = {}
+        self.what: dict[str, list[str]] = {}
 
     def run(self) -> Report:
-        """Absorb everything."""
+        """Absorb everything; nothing where the document cannot be read, since then nobody knows what it says."""
+        if self.memory.blocked:
+            return Report((), (), (), ())
         gone = self._gone()
         renamed = self._renames(gone)
         for slug in sorted(self.memory.lessons):
             old = renamed.get(slug)
-            base = gone.pop(old) if old else self._base(slug)
-            if old:
-                self._say(slug, f"{old} was renamed to {slug}")
-                self.draft.set(slug, renamed_from=old)
-                self.entries.setdefault(slug, self.entries.pop(old)) if old in self.entries else None
-            self._lesson(slug, base)
+            if old and old in self.entries:
+                self.entries.setdefault(slug, self.entries.pop(old))
+            self._lesson(slug, gone.pop(old) if old else self._base(slug), old)
         for slug, row in sorted(gone.items()):
-            self._say(slug, f"{slug} was removed by hand")
-            lesson = self._read(row)
-            if lesson:
-                self.before[slug] = lesson
+            self._removed(slug, row)
         if self.memory.place.kind == "skill":
-            self._new_entries(gone)
+            self._new_entries({*gone, *renamed.values()})
         self.draft.knew(self.before)
         self.draft.skip |= {conflict.slug for conflict in self.conflicts}
-        known = {*self.memory.lessons, *gone, *(lessonfile.stem(q.path) for q in self.memory.quarantined)}
-        dangling = [e.path for slug, e in self.entries.items() if slug not in known and self.memory.place.kind == "project"]
-        return Report(tuple(self.touched), tuple(self.conflicts), tuple(dangling), tuple(self.what))
+        what = tuple(line for lines in self.what.values() for line in lines)
+        return Report(tuple(self.what), tuple(self.conflicts), self._dangling(gone), what)
+
+    def _dangling(self, gone: Mapping[str, Agreed]) -> tuple[str, ...]:
+        """Paths that MEMORY.md names and that do not exist; an entry of a notebook becomes a lesson instead."""
+        if self.memory.place.kind == "skill":
+            return ()
+        known = {*self.memory.lessons, *gone, *self._quarantined()}
+        return tuple(entry.path for slug, entry in self.entries.items() if slug not in known)
+
+    def _quarantined(self) -> set[str]:
+        return {lessonfile.stem(q.path) for q in self.memory.quarantined}
 
     def _say(self, slug: str, what: str) -> None:
-        self.touched[slug] = None
-        self.what.append(what)
+        self.what.setdefault(slug, []).append(what)
+
+    def _leave(self, slug: str, conflicts: Iterable[Conflict]) -> None:
+        """Leave a lesson exactly as it is, file and entry, and report it."""
+        self.conflicts += conflicts
+        self.what.pop(slug, None)
+        self.draft.leave(slug)
 
     def _base(self, slug: str) -> Agreed | None:
-        """The base, looked up only where it matters: where file or entry changed since, or nothing is remembered."""
-        row = self.memory.ledger.agreed.get(slug) if self.memory.ledger else None
+        """The base, looked up only where file or entry changed since, or where nothing is remembered."""
+        row = self.rows.get(slug)
         lesson, entry = self.memory.lessons[slug], self.entries.get(slug)
-        if row and row.zone != "removed" and row.text == lesson.text and row.entry == (entry.raw if entry else ""):
+        if row and row.zone == "removed":  # a removed file that a person brought back: its entry went with it
+            return row._replace(entry="", zone="")
+        if row and row.text == lesson.text and row.entry == (entry.raw if entry else ""):
             return row
-        if row is None and (entry is None or self._agrees(lesson, entry)):
+        if row is None and (entry is None or not self._differences(lesson, entry)):
             return None
         return self.base_of(slug)
 
@@ -106,13 +125,15 @@ class Absorber:
         adopted = self.memory.place.settings.adopted
         return reading.lesson._replace(state=counting_state(reading.lesson, adopted))
 
-    # --- files that came and went ----------------------------------------------------------------------------------
+    # --- files that came and went -------------------------------------------------------------------------
 
     def _gone(self) -> dict[str, Agreed]:
         """Lessons that were there and whose file is not any more."""
         hurt = {q.path for q in self.memory.quarantined}
-        rows = self.memory.ledger.agreed if self.memory.ledger else {}
-        gone = {s: r for s, r in rows.items() if s not in self.memory.lessons and r.path not in hurt and r.zone != "removed"}
+        there = {
+            slug: row for slug, row in self.rows.items() if row.path not in hurt and row.zone != "removed"
+        }
+        gone = {slug: row for slug, row in there.items() if slug not in self.memory.lessons}
         for path in self.removed_paths:
             slug = lessonfile.stem(path)
             if slug not in self.memory.lessons and slug not in gone and path not in hurt:
@@ -126,16 +147,40 @@ class Absorber:
         for slug, row in gone.items():
             if row.text:
                 bodies.setdefault(_body(row.text), []).append(slug)
-        rows = self.memory.ledger.agreed if self.memory.ledger else {}
         for slug, lesson in self.memory.lessons.items():
-            old = bodies.get(_body(lesson.text), [])
-            if slug not in rows and len(old) == 1 and old[0] not in renames.values() and _body(lesson.text).strip():
+            body = _body(lesson.text)
+            old = bodies.get(body, [])
+            if slug not in self.rows and len(old) == 1 and old[0] not in renames.values() and body:
                 renames[slug] = old[0]
         return renames
 
-    # --- one lesson ------------------------------------------------------------------------------------------------
+    def _removed(self, slug: str, row: Agreed) -> None:
+        """A file that is gone takes its entry along, unless somebody edited the entry meanwhile."""
+        lesson, entry = self._read(row), self.entries.get(slug)
+        if lesson:
+            self.before[slug] = lesson
+        edits = self._entry_edits(slug, entry, row, lesson) if lesson and entry and row.entry else {}
+        self.conflicts += [
+            Conflict(slug, field, _shown(value), "(removed)") for field, value in edits.items()
+        ]
+        if not edits:
+            self._say(slug, f"{slug} was removed by hand")
 
-    def _lesson(self, slug: str, base: Agreed | None) -> None:
+    # --- one lesson ---------------------------------------------------------------------------------------
+
+    def _lesson(self, slug: str, base: Agreed | None, renamed_from: str | None = None) -> None:
+        """Absorb one lesson; one whose head cannot take our lines must not stop the others."""
+        try:
+            if renamed_from:
+                self._say(slug, f"{renamed_from} was renamed to {slug}")
+                self.draft.set(slug, renamed_from=renamed_from)
+            self._compared(slug, base)
+        except HeadError as error:
+            self._leave(slug, [Conflict(slug, "head", "", error.message)])
+        except LearnloopError as error:
+            self._leave(slug, [Conflict(slug, "head", "", error.message)])
+
+    def _compared(self, slug: str, base: Agreed | None) -> None:
         lesson, entry = self.memory.lessons[slug], self.entries.get(slug)
         known = self._read(base) if base else None
         if known is None or base is None:
@@ -144,45 +189,45 @@ class Absorber:
         self.before[slug] = known
         if lesson.text != base.text:
             self._file_changed(slug, lesson, known)
-        if entry:
-            self._entry_changed(slug, entry, base, known)
-        elif base.entry and self.memory.place.kind == "skill" and slug not in self.memory.private and self._notebook_is_whole():
-            if self.draft.lesson(slug).state != "archived":
-                self.draft.set(slug, state="archived", archive_note=f"removed by hand from {self.memory.place.document}")
-                self._say(slug, f"{slug} was taken out of {self.memory.place.document}: archived")
+        if entry and not base.entry:
+            found = (
+                self._differences(self.draft.lesson(slug), entry) if self.memory.place.kind == "skill" else []
+            )
+            if found:
+                self._leave(slug, [Conflict(slug, *difference) for difference in found])
+        elif entry:
+            self._entry_changed(slug, known, self._entry_edits(slug, entry, base, known))
+        elif base.entry and self._was_taken_out(slug) and known.state != "archived":
+            self._entry_changed(slug, known, {"state": "archived"}, taken_out=True)
 
-    def _notebook_is_whole(self) -> bool:
-        """Whether the notebook still is one: a lost or emptied file must not archive every lesson."""
-        return notebook.has_zones(self.memory.document)
+    def _was_taken_out(self, slug: str) -> bool:
+        """Whether a missing entry was deleted: not from an index, nor by losing or emptying the whole notebook."""
+        if self.memory.place.kind != "skill" or slug in self.memory.private:
+            return False
+        entries_before = sum(1 for row in self.rows.values() if row.entry and row.zone != "removed")
+        emptied = not self.entries and entries_before > 1
+        return notebook.has_zones(self.memory.document) and not emptied
 
     def _without_base(self, slug: str, lesson: Lesson, entry: Entry | None) -> None:
-        fresh = not lesson.stated and not lesson.is_note and lesson.state == "candidate"
-        if fresh:
+        if entry and (found := self._differences(lesson, entry)):
+            self._leave(slug, [Conflict(slug, *difference) for difference in found])
+        elif not lesson.stated and not lesson.is_note and lesson.state == "candidate":
             self._first_sighting(slug, lesson)
-        elif entry and not self._agrees(lesson, entry):
-            for field, said, has in self._differences(lesson, entry):
-                self.conflicts.append(Conflict(slug, field, said, has))
-            return
-        self.before[slug] = self.memory.lessons[slug]
+        elif not lesson.stated and entry and entry.zone == "archived" != lesson.state:
+            self._apply_edit(slug, "state", "archived")
+            self._say(slug, f"{slug}: state edited in {self.memory.place.document}")
+        self.before[slug] = lesson
 
     def _first_sighting(self, slug: str, lesson: Lesson) -> None:
         """A file that somebody wrote without us: a candidate, seen once by the session that wrote it."""
         run = lesson.session[:8] or f"{self.author}-{self.draft.today}"
-        seen = lesson.seen or (Event(self.draft.today, run),)
-        try:
-            self.draft.set(slug, state="candidate", seen=seen)
-        except LearnloopError as error:  # a head that cannot take our lines must not stop the other lessons
-            self.conflicts.append(Conflict(slug, "head", "", error.message))
-            return
+        self.draft.set(slug, state="candidate", seen=lesson.seen or (Event(self.draft.today, run),))
         self._say(slug, f"{slug} is new: candidate")
 
-    def _agrees(self, lesson: Lesson, entry: Entry) -> bool:
-        return not self._differences(lesson, entry)
-
     def _differences(self, lesson: Lesson, entry: Entry) -> list[tuple[str, str, str]]:
-        """Fields in which an entry contradicts its file: (field, entry, file)."""
+        """Fields in which an entry contradicts its file: (field, entry, file). A file without state claims none."""
         found = []
-        if entry.zone not in ("", "quarantined") and entry.zone != lesson.state:
+        if entry.zone in STATES and entry.zone != lesson.state and lesson.stated:
             found.append(("state", entry.zone, lesson.state))
         if self.memory.place.kind == "skill":
             for field, value in claims_of(self.memory.place, lesson).items():
@@ -196,9 +241,9 @@ class Absorber:
         self._say(slug, f"{lesson.path} was edited")
         new, old = _tree(lesson.text), _tree(known.text)
         stamped = any(_of(new, key) != _of(old, key) for key in ("originSessionId", "modified", "node_type"))
-        dropped = {key: _of(old, key) for key in OURS if _of(old, key) is not None and _of(new, key) is None}
+        dropped = [key for key in OURS if _of(old, key) is not None and _of(new, key) is None]
         if dropped and (stamped or all(_of(new, key) is None for key in OURS)):
-            self.draft.put(slug, with_tree_fields(lesson.text, dropped))
+            self.draft.put(slug, with_fields_of(self.draft.lesson(slug).text, known.text, dropped))
         current = self.draft.lesson(slug)
         if not current.stated and known.stated:
             self.draft.set(slug, state=known.state)
@@ -209,77 +254,131 @@ class Absorber:
         current = self.draft.lesson(slug)
         if reworded and run and run not in {event.run for event in current.seen}:
             self.draft.set(slug, seen=merged_events(current.seen, [Event(self.draft.today, run)]))
-            self.what.append(f"{slug} was seen again by {run}")
+            self._say(slug, f"{slug} was seen again by {run}")
 
-    def _entry_changed(self, slug: str, entry: Entry, base: Agreed, known: Lesson) -> None:
-        """Bring the edits of an entry into the file, field by field."""
+    # --- one entry ----------------------------------------------------------------------------------------
+
+    def _entry_edits(self, slug: str, entry: Entry, base: Agreed, known: Lesson) -> dict[str, str]:
+        """What a person changed in an entry since its base, field by field."""
         place = self.memory.place
-        said_before = memories.entries(place, _lone(place.kind, base), {slug: known}).get(slug) if base.entry else None
-        rendered = claims_of(place, known)
+        said = memories.entries(place, _lone(place.kind, base), {slug: known}).get(slug)
+        before, rendered = said.claims if said else {}, claims_of(place, known)
         edits: dict[str, str] = {}
-        for field, value in entry.claims.items():
-            if field == "state":
-                continue
-            was = fold(said_before.claims.get(field, "")) if said_before else rendered.get(field, "")
+        for field in dict.fromkeys([*entry.claims, *before]):
+            value, was = fold(entry.claims.get(field, "")), fold(before.get(field, ""))
             own_words = place.kind == "project" and was != rendered.get(field, "")
-            if fold(value) != was and fold(value) != rendered.get(field, "") and not own_words:
-                edits[field] = fold(value)
-        zone = self._zone_edit(entry, said_before, base, known)
-        if zone:
-            edits["state"] = zone
-        clashes = []
+            if field == "state" or value in (was, rendered.get(field, "")) or own_words:
+                continue
+            if value or field in _CLEARABLE:
+                edits[field] = value
+            elif place.kind == "skill" and field != "title":  # it comes back: the document no longer knows it
+                self.before[slug] = self.before[slug]._replace(**{field: ""})
+        zone = _zone_edit(entry, before.get("state", known.state), base, known)
+        return {**edits, "state": zone} if zone else edits
+
+    def _entry_changed(
+        self, slug: str, known: Lesson, edits: Mapping[str, str], *, taken_out: bool = False
+    ) -> None:
+        """Bring the edits of an entry into the file, unless the file says something else there by now."""
         current = self.draft.lesson(slug)
-        for field, value in edits.items():
-            has = current.state if field == "state" else claims_of(place, current).get(field, "")
-            was = known.state if field == "state" else rendered.get(field, "")
-            if has not in (was, value):
-                clashes.append(Conflict(slug, field, value, has))
+        clashes = [
+            Conflict(slug, field, _shown(value), self._says(current, field))
+            for field, value in edits.items()
+            if guard.find_secrets(value)
+            or (
+                self._full(current, field) != self._full(known, field) and self._says(current, field) != value
+            )
+        ]
         if clashes:
-            self.conflicts += clashes
+            self._leave(slug, clashes)
             return
+        document = self.memory.place.document
         for field, value in edits.items():
-            if (current.state if field == "state" else claims_of(place, current).get(field, "")) != value:
-                self._apply_edit(slug, field, value)
-        if edits:
-            self._say(slug, f"{slug}: {', '.join(sorted(edits))} edited in {place.document}")
+            if self._says(current, field) != value:
+                note = f"{'removed' if taken_out else 'archived'} by hand {'from' if taken_out else 'in'} {document}"
+                self._apply_edit(slug, field, value, note)
+        if taken_out:
+            self._say(slug, f"{slug} was taken out of {document}: archived")
+        elif edits:
+            self._say(slug, f"{slug}: {', '.join(sorted(edits))} edited in {document}")
 
-    def _zone_edit(self, entry: Entry, said_before: Entry | None, base: Agreed, known: Lesson) -> str:
-        """The state that a person gave by moving the entry or by its State line, "" where neither was done."""
-        if entry.zone != base.zone and entry.zone in ("current", "candidate", "archived") and entry.zone != known.state:
-            return entry.zone
-        word = entry.claims.get("state", "")
-        before = said_before.claims.get("state", "") if said_before else known.state
-        return word if word != before and word in ("current", "candidate", "archived") and word != known.state else ""
+    def _says(self, lesson: Lesson, field: str) -> str:
+        """What the document says of a field when it is in step."""
+        return lesson.state if field == "state" else claims_of(self.memory.place, lesson).get(field, "")
 
-    def _apply_edit(self, slug: str, field: str, value: str) -> None:
+    def _full(self, lesson: Lesson, field: str) -> str:
+        """What the file says of a field; an index may shorten it."""
+        whole = {"title": lesson.title, "description": lesson.description}
+        return whole[field] if field in whole else self._says(lesson, field)
+
+    def _apply_edit(self, slug: str, field: str, value: str, note: str = "") -> None:
         lesson = self.draft.lesson(slug)
         if field in ("why", "rule", "how"):
             self.draft.set_part(slug, field, value)
         elif field == "tags":
             self.draft.set(slug, tags=tuple(word.strip() for word in value.split(",") if word.strip()))
-        elif field == "state":
-            note = None if value != "archived" else lesson.archive_note or f"archived by hand in {self.memory.place.document}"
+        elif field == "state" and value == "archived":
+            note = lesson.archive_note or note or f"archived by hand in {self.memory.place.document}"
             self.draft.set(slug, state=value, archive_note=note)
-        elif field == "title" and not lesson.title and value == title_of(slug):
-            return
-        else:
+        elif field == "state":
+            self.draft.set(slug, state=value, archive_note=None, superseded_by=None, codified_in=None)
+        elif field != "title" or lesson.title or value != title_of(slug):
             self.draft.set(slug, **{field: value})
 
-    # --- new entries of a notebook -----------------------------------------------------------------------------------
+    # --- new entries of a notebook ------------------------------------------------------------------------
 
-    def _new_entries(self, gone: Mapping[str, Agreed]) -> None:
-        """An entry without a lesson file becomes one, wherever it stands."""
-        taken = {*self.memory.lessons, *(lessonfile.stem(q.path) for q in self.memory.quarantined)}
+    def _new_entries(self, gone: Iterable[str]) -> None:
+        """An entry without a lesson file becomes one, wherever it stands; gone are removed and renamed ones."""
+        taken = {*self.memory.lessons, *self._quarantined(), *gone}
+        told = {entry.line for entry in self.entries.values()}
+        named: list[tuple[notebook.Entry, str]] = []
         for row in notebook.entries(self.memory.document):
-            if row.slug in taken or row.slug in gone:
+            # A title that a lesson has already does not make another entry that lesson's.
+            if row.slug in taken and (row.path or row.start + 1 in told):
                 continue
             slug = free_slug(slugify(row.slug), taken)
             taken.add(slug)
+            if guard.find_secrets(row.raw):
+                self.conflicts.append(Conflict(slug, "rule", _shown(row.raw), ""))
+                continue
             lesson = adopted_entry(row, slug, self.draft.path_of(slug), self.draft.today, self.author)
             self.draft.put(slug, lessonfile.render(lesson), lesson.path)
             # The entry's own words are what the document said; only File is added to it.
             self.before[slug] = self.draft.lesson(slug)._replace(path=row.path or lesson.path)
+            if slug != row.slug and not row.path:
+                named.append((row, lesson.path))
             self._say(slug, f"{slug} is new in {self.memory.place.document}: {lesson.state}")
+        if named:
+            self.draft.set_document(self.memory.document, _with_file_lines(self.memory.document, named))
+
+
+_CLEARABLE = ("why", "how", "tags")  # what a person may take out of an entry; the other fields come back
+
+
+def _zone_edit(entry: Entry, word_before: str, base: Agreed, known: Lesson) -> str:
+    """The state that a person gave by moving the entry or by its State line, "" where neither was done."""
+    if entry.zone != base.zone and entry.zone in STATES and entry.zone != known.state:
+        return entry.zone
+    word = entry.claims.get("state", "")
+    return word if word not in (word_before, known.state) and word in STATES else ""
+
+
+def _shown(value: str) -> str:
+    """A text as a report may show it: a secret is never printed (R004-20)."""
+    return "(holds what looks like a secret)" if guard.find_secrets(value) else value
+
+
+def _with_file_lines(text: str, named: Iterable[tuple[notebook.Entry, str]]) -> str:
+    """A notebook whose entries name their file where their title would lead to another one."""
+    lines = split_lines(text)
+    for row, path in sorted(named, key=lambda item: -item[0].start):
+        at = row.start + max(
+            (end for field, (_, end) in row.spans.items() if field != "archive_note"), default=1
+        )
+        if not lines[at - 1].endswith("\n"):
+            lines[at - 1] += line_end(text)
+        lines.insert(at, f"- {notebook.FIELDS['file']}: {path}{line_end(text)}")
+    return "".join(lines)
 
 
 def _lone(kind: str, base: Agreed) -> str:
@@ -287,7 +386,11 @@ def _lone(kind: str, base: Agreed) -> str:
     if kind == "skill":
         title = {"": "## Notes"}.get(base.zone, f"## {base.zone.capitalize()} Patterns")
         return f"{title}\n\n{base.entry}"
-    return f"## {base.zone.capitalize()}\n\n{base.entry}" if base.zone in ("current", "candidate") else base.entry
+    return (
+        f"## {base.zone.capitalize()}\n\n{base.entry}"
+        if base.zone in ("current", "candidate")
+        else base.entry
+    )
 
 
 def adopted_entry(row: notebook.Entry, slug: str, path: str, today: str, author: str) -> Lesson:
@@ -311,7 +414,8 @@ def adopted_entry(row: notebook.Entry, slug: str, path: str, today: str, author:
         created=day,
         tags=tuple(word.strip() for word in claims.get("tags", "").split(",") if word.strip()),
         seen=tuple(seen),
-        archive_note=claims.get("archive_note", "") or ("archived before it was adopted" if state == "archived" else ""),
+        archive_note=claims.get("archive_note", "")
+        or ("archived before it was adopted" if state == "archived" else ""),
         rule=rule,
         why=claims.get("why", ""),
         how=claims.get("how", ""),
@@ -335,13 +439,60 @@ def _of(tree: Mapping[str, Tree], key: str) -> Tree | None:
     return head.field_of(tree, key)
 
 
-def with_tree_fields(text: str, fields: Mapping[str, Tree | None]) -> str:
-    """text with fields set to what another head said of them."""
-    changes: dict[str, head.Field] = {}
-    for key, value in fields.items():
-        if isinstance(value, list):
-            events = [event for item in value if (event := head.event_of(item))]
-            changes[key] = tuple(events) if events else tuple(str(item) for item in value if isinstance(item, str))
-        elif isinstance(value, str):
-            changes[key] = value == "true" if value in ("true", "false") else value
-    return lessonfile.with_fields(text, changes)
+def with_fields_of(text: str, other: str, keys: Iterable[str]) -> str:
+    """text with fields as they are written in another file's head: value form, quotes and comments included.
+
+    Raises HeadError where the head cannot take them.
+    """
+    tree = _tree(other)
+    for key in keys:
+        value = _of(tree, key)
+        block = _written(other, key, value)
+        if block:
+            text = _with_block(text, key, block)
+        else:  # a head in one line has no lines to copy
+            text = lessonfile.with_fields(text, {key: _typed(value)})
+        if _of(_tree(text), key) != value:
+            raise HeadError("head-not-editable", 1, f"the field {key!r} cannot be brought back safely here")
+    return text
+
+
+def _with_block(text: str, key: str, block: list[str]) -> str:
+    """text with a field written as in block: the head's editor finds the place, the block takes it."""
+    marked = lessonfile.with_fields(text, {key: _MARK})
+    parts = head.split(marked)
+    assert parts is not None, "a field was just written into the head"
+    lines = list(parts.lines)
+    at = next(n for n, line in enumerate(lines) if line.strip() == f"{key}: {_MARK}")
+    indent = lines[at][: len(lines[at]) - len(lines[at].lstrip(" "))]
+    eol = "\r\n" if lines[at].endswith("\r\n") else "\n"
+    lines[at : at + 1] = [indent + line + eol for line in block]
+    return head.join(parts._replace(lines=tuple(lines)))
+
+
+_MARK = "brought-back"
+
+
+def _written(text: str, key: str, value: Tree | None) -> list[str]:
+    """The lines of a field in a file's head, without line ends and outer indent; empty where it has none."""
+    parts = head.split(text)
+    lines = [line.rstrip("\r\n") for line in parts.lines] if parts else []
+    for n, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip(" "))
+        if not re.match(rf"{re.escape(key)}[ ]*:(?=[ ]|$)", line[indent:]):
+            continue
+        end = n + 1
+        while end < len(lines) and re.match(rf"[ ]{{{indent}}}(?:[ ]|-[ ])", lines[end]):
+            end += 1
+        block = [row[indent:] for row in lines[n:end]]
+        reading = _tree("---\n" + "".join(f"{row}\n" for row in block) + "---\n")
+        if reading == {key: value}:
+            return block
+    return []
+
+
+def _typed(value: Tree | None) -> head.Field:
+    if isinstance(value, list):
+        events = [event for item in value if (event := head.event_of(item))]
+        return tuple(events) if events else tuple(item for item in value if isinstance(item, str))
+    return value == "true" if value in ("true", "false") else str(value)

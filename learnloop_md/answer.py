@@ -16,12 +16,14 @@ class Answer(NamedTuple):
     """A command's result: text for people, keys for programs, what to say on the side, and the exit code."""
 
     text: str = ""
-    data: Mapping[str, Any] = {}  # noqa: RUF012 - never mutated
+    data: Mapping[str, Any] = {}
     notices: tuple[str, ...] = ()
     code: int = 0
 
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]|[\ud800-\udfff]")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]|[\ud800-\udfff]"
+)
 _RED, _GREEN, _CYAN, _BOLD, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
 
 
@@ -35,9 +37,19 @@ def visible(text: str) -> str:
     return _UNPRINTABLE.sub(written, text)
 
 
+def visible_lines(text: str) -> str:
+    """Several lines, each made visible."""
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
 def use_colour() -> bool:
     """Whether standard output is a terminal that wants colour (NO_COLOR)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def coloured(diff: str, *, colour: bool) -> str:
@@ -54,7 +66,7 @@ def coloured(diff: str, *, colour: bool) -> str:
 
 
 def give(answer: Answer, *, as_json: bool) -> int:
-    """Print an answer and give its exit code: results on standard output, everything else on standard error."""
+    """Print an answer and give its exit code: results on stdout, everything else on stderr."""
     for notice in answer.notices:
         print(f"learnloop: {visible(notice)}", file=sys.stderr)
     if as_json:
@@ -64,12 +76,21 @@ def give(answer: Answer, *, as_json: bool) -> int:
     return answer.code
 
 
+def told_error(error: LearnloopError) -> dict[str, Any]:
+    """An error as programs read it."""
+    return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+
+
 def give_error(error: LearnloopError, *, as_json: bool) -> int:
     """Print an error as one line and its way out, and give its exit code (R004-95)."""
     if as_json:
-        told = {"code": error.code, "message": error.message, "hint": error.hint}
-        print(json.dumps({"error": told}, ensure_ascii=False))
+        print(json.dumps(told_error(error), ensure_ascii=False))
     else:
-        hint = f" — {error.hint}" if error.hint else ""
-        print(f"learnloop: {visible(error.message)}{visible(hint)}".replace("\n", " "), file=sys.stderr)
+        print(f"learnloop: {error_line(error)}", file=sys.stderr)
     return error.exit_code
+
+
+def error_line(error: LearnloopError) -> str:
+    """An error and its way out on one line."""
+    said = f"{error.message} — {error.hint}" if error.hint else error.message
+    return visible(said.replace("\n", " "))

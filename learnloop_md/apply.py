@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import git, guard, history, index, memory, store
+from learnloop_md import git, guard, history, index, lessonfile, memory, store
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.errors import UnableError
 from learnloop_md.lesson import slugify
@@ -63,26 +63,30 @@ def first(place: Place, asked: Asked, also: Iterable[str], adopted: Iterable[str
             text = index.without(draft.document, [loaded.lessons[slug].path for slug in loaded.private])
             if text != draft.document:
                 draft.set_document(draft.document, text)
-        for path in [*also, *(lesson.path for s, lesson in loaded.lessons.items() if s not in loaded.private), place.document]:
+        for path in [
+            *also,
+            *(lesson.path for s, lesson in loaded.lessons.items() if s not in loaded.private),
+            place.document,
+        ]:
             draft.also(path)
-        draft.cut("init", sorted(adopted), "", subject=f"learnloop: init {place.inside or 'memory'}", document=False)
+        draft.cut(
+            "init", sorted(adopted), "", subject=f"learnloop: init {place.inside or 'memory'}", document=False
+        )
 
     return change(place, asked, build, absorbing=False)
 
 
 def run_id(place: Place, asked: Asked, author: str = "") -> str:
     """The run that a sighting belongs to: as asked, else the author and the day (design §3)."""
-    return asked.run or f"{slugify(author or _author(place) or 'someone')}-{asked.today}"
+    author = author or (git.author(place.repo.root) if place.repo else "") or _user()
+    return asked.run or f"{slugify(author)}-{asked.today}"
 
 
-def _author(place: Place) -> str:
-    name = git.author(place.repo.root) if place.repo else ""
-    if name:
-        return name
+def _user() -> str:
     import getpass  # lazy: only without a git identity
 
     try:
-        return getpass.getuser()
+        return getpass.getuser() or "someone"
     except (KeyError, OSError):
         return "someone"
 
@@ -96,35 +100,44 @@ class _Session:
         self.notices: list[str] = []
         self.commits: list[str] = []
         self.queued = False
-        self.dirty: dict[str, str] = {}
         self.ledger = store.load_ledger(place)
         self.queue: list[dict[str, Any]] = list(self.ledger.queue) if self.ledger else []
+        self.git_name = git.author(place.repo.root) if place.repo else ""
+        self.author = self.git_name or _user()
+        self.now = git.status(place.repo, place.inside) if place.repo else git.Status("", "", {})
         self.hold = self._why_not_commit()
 
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
-        repo, author = self.place.repo, _author(self.place)
-        if repo:
-            self._drain()
-            self.dirty = git.changed(repo, self.place.inside)
+        self._drain()
         loaded = memory.load(self.place)
-        run = run_id(self.place, self.asked, author)
+        run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
-        report = self._absorb(draft, loaded, author) if absorbing else Report((), (), (), ())
-        absorbed = list(draft.plans)
-        for plan in absorbed:
-            self._apply(plan, loaded)
+        report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
         after = loaded._replace(lessons=draft.lessons, document=draft.document)
         second = Draft(after, today=self.asked.today, run=run, command=self.command)
         second.skip = set(draft.skip)
         build(second)
-        for plan in second.plans:
-            self._apply(plan, after)
+        # Everything is planned and checked before the first byte is written: a wrong command changes nothing.
+        plans = (*draft.plans, *second.plans)
+        for plan in plans:
+            self._scan(plan)
+            self._refuse_foreign_work(plan)
         final = after._replace(lessons=second.lessons, document=second.document)
         if not self.asked.dry_run:
+            self._keep_out(loaded)
+            for plan in plans:
+                self._apply(plan, loaded)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
-        plans = (*absorbed, *second.plans)
         left_out = second.left_out or draft.left_out
-        return Done(plans, tuple(self.commits), self.queued, tuple(dict.fromkeys(self.notices)), report, final, left_out)
+        return Done(
+            plans,
+            tuple(self.commits),
+            self.queued,
+            tuple(dict.fromkeys(self.notices)),
+            report,
+            final,
+            left_out,
+        )
 
     def _why_not_commit(self) -> str:
         place = self.place
@@ -137,23 +150,28 @@ class _Session:
             return "hook"
         if place.linked:
             return "the memory is in the main checkout, which must not move under its user"
-        if not place.own_repo and not place.settings.commit_on_default_branch:
-            if git.branch(place.repo) == git.default_branch(place.repo):
-                return "commit_on_default_branch is off"
-        return git.moment(place.repo, own=place.own_repo)
+        stays = not place.own_repo and not place.settings.commit_on_default_branch
+        if stays and self.now.branch == git.default_branch(place.repo):
+            return "commit_on_default_branch is off"
+        return git.moment(place.repo, self.now, own=place.own_repo, known=bool(self.git_name))
+
+    @property
+    def _with_git(self) -> bool:
+        """Whether a change becomes a commit, now or later."""
+        return self.place.repo is not None and self.hold not in ("ignored", "hook")
 
     # --- absorbing ---------------------------------------------------------------------------------------------------
 
-    def _absorb(self, draft: Draft, loaded: Memory, author: str) -> Report:
+    def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
         own = {path: flags for path, flags in self._own(loaded).items() if flags[0] in " ?!"}
         removed = [path for path, flags in own.items() if flags == " D" and path != place.document]
-        report = Absorber(draft, author=author, base_of=self._base_of, removed=removed).run()
+        report = Absorber(draft, author=self.author, base_of=self._base_of, removed=removed).run()
         clashing = {loaded.lessons[c.slug].path for c in report.conflicts if c.slug in loaded.lessons}
         for path in own:
             if path not in clashing:
                 draft.also(path)
-        slugs = report.slugs or [memory.lessonfile.stem(path) for path in own if path != place.document]
+        slugs = report.slugs or [lessonfile.stem(path) for path in own if path != place.document]
         if loaded.blocked is None:
             draft.cut("absorb", slugs, "\n".join(report.what) or f"edited by hand: {', '.join(own)}")
         return report
@@ -165,7 +183,7 @@ class _Session:
         hurt = {q.path for q in loaded.quarantined}
         secret = {loaded.lessons[slug].path for slug in loaded.private}
         found = {}
-        for path, flags in self.dirty.items():
+        for path, flags in self.now.paths.items():
             inner = path.removeprefix(prefix)
             known = inner == place.document or not place.lessons or inner.startswith(f"{place.lessons}/")
             if inner.endswith(".md") and known and inner not in hurt | secret:
@@ -174,29 +192,33 @@ class _Session:
 
     def _base_of(self, slug_or_path: str) -> Agreed | None:
         """The base of a lesson whose file or entry changed: the newest agreeing commit, else what was remembered."""
-        slug = memory.lessonfile.stem(slug_or_path)
+        slug = lessonfile.stem(slug_or_path)
         row = self.ledger.agreed.get(slug) if self.ledger else None
         if self.place.repo is None:
             return row
-        if row and self.ledger and self.ledger.commit == git.head(self.place.repo):
+        if row and self.ledger and self.ledger.commit == self.now.head:
             return row
-        path = row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
+        path = (
+            row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
+        )
         return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
 
     # --- applying ----------------------------------------------------------------------------------------------------
 
     def _apply(self, plan: Plan, before: Memory) -> None:
-        self._scan(plan)
-        if self.asked.dry_run:
-            return
         folder = self.place.folder
         for edit in plan.edits:
             found = store.read_bytes(folder / edit.path)
             if (found.decode("utf-8", "surrogateescape") if found is not None else None) != edit.before:
-                raise UnableError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
-        content = {edit.path: None if edit.after is None else edit.after.encode("utf-8", "surrogateescape") for edit in plan.edits}
+                raise UnableError(
+                    f"{edit.path} changed while the command ran", "run the command again", code="changed"
+                )
+        content = {
+            edit.path: None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+            for edit in plan.edits
+        }
         store.write_all(folder, content)
-        if self.place.repo and self.hold not in ("ignored", "hook"):
+        if self._with_git:
             self._commit(plan, before)
 
     def _scan(self, plan: Plan) -> None:
@@ -221,90 +243,141 @@ class _Session:
             else:
                 guard.refuse_secrets({path: after})
 
+    def _refuse_foreign_work(self, plan: Plan) -> None:
+        """A person's own edits of a file outside the memory never get into our commit (SKILL.md, .gitattributes …)."""
+        repo = self.place.repo
+        if repo is None or not self._with_git:
+            return
+        for edit in plan.edits:
+            path = self._path_in_git(edit.path)
+            flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
+            if flags and not (flags == "??" and plan.change == "init"):  # init adopts a file that is new to git
+                hint = "commit or stash it first, so that your edit and ours stay apart"
+                raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
+
+    def _is_inside(self, path: str) -> bool:
+        return not self.place.inside or path.startswith(f"{self.place.inside}/")
+
+    def _path_in_git(self, path: str) -> str:
+        """A path of a plan as the repository names it, links followed; "" where it leads out of the repository."""
+        repo = self.place.repo
+        assert repo is not None, "only asked inside a repository"
+        full = repo.root / self.place.in_repo(path)
+        real = full.resolve() if full.is_symlink() else full
+        return (
+            real.relative_to(repo.root).as_posix()
+            if real.is_relative_to(repo.root) and ".." not in real.parts
+            else ""
+        )
+
+    def _keep_out(self, loaded: Memory) -> None:
+        """Private lessons that git would take with `add --all` are excluded (design §2)."""
+        for slug in loaded.private:
+            path = self.place.in_repo(loaded.lessons[slug].path)
+            if self.place.repo and self.now.paths.get(path) == "??":
+                git.exclude(self.place.repo, path)
+
     def _commit(self, plan: Plan, before: Memory) -> None:
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
-        secret = {before.lessons[slug].path for slug in before.private}
-        private = {edit.path for edit in plan.edits if self._is_private(edit.after)}
-        paths = {}
-        for path in plan.paths:
-            in_repo = self.place.in_repo(path)
-            if in_repo.startswith(".."):
-                self.notices.append(f"{path} lies in another repository: written, not committed")
-            elif path in secret | private:
-                git.exclude(repo, in_repo)
-            else:
-                paths[path] = in_repo
-        if not paths:
+        heads = git.at_head(repo, self._paths_for_git(plan, before))
+        files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
+        unheard = [
+            path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths
+        ]
+        for path in git.ignored(repo, unheard):
+            self.notices.append(f"git ignores {path}: written, not committed")
+            del files[path]
+        if not files:
             return
-        files = _blob_ids(repo, paths.values())
-        held = self.hold or next((f"{p} is staged" for p in paths.values() if self.dirty.get(p, "  ")[0] not in " ?"), "")
+        held = self.hold or next((w for path in files if (w := self._in_the_way(path))), "")
         if not held:
             try:
-                commit = git.commit(repo, files, message(plan), own=self.place.own_repo)
-                self.commits += [commit] if commit else []
+                self._committed(git.commit(repo, files, message(plan), self._who))
                 return
             except git.GitError as error:
-                held = error.message
-        was = dict(zip(files, _head_ids(repo, list(files)), strict=True))
+                held = self.hold = error.message
+        waiting = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        was = {path: waiting.get(path, heads[path]) for path in files}
         self.queue.append({"message": message(plan), "files": files, "was": was})
         self.queued = True
         self.notices.append(f"written, not committed yet: {held}")
 
+    def _paths_for_git(self, plan: Plan, before: Memory) -> list[str]:
+        """The paths of a plan that git may have: in this repository, not private."""
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        secret = {before.lessons[slug].path for slug in before.private}
+        secret |= {edit.path for edit in plan.edits if self._is_private(edit.after)}
+        found = []
+        for path in plan.paths:
+            in_git = self._path_in_git(path)
+            if not in_git:
+                self.notices.append(f"{path} lies in another repository: written, not committed")
+            elif path in secret:
+                git.exclude(repo, in_git)
+            else:
+                found.append(in_git)
+        return found
+
+    def _in_the_way(self, path: str) -> str:
+        """What a person has in git's index under a path of ours, "" where nothing."""
+        flag = self.now.paths.get(path, "  ")[0]
+        return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged"
+
+    @property
+    def _who(self) -> dict[str, str] | None:
+        return git.NOBODY if self.place.own_repo and not self.git_name else None
+
+    def _committed(self, commit: str) -> None:
+        self.commits.append(commit)
+        self.now = self.now._replace(head=commit)
+
     def _is_private(self, text: str | None) -> bool:
         if text is None or self.place.repo is None:
             return False
-        reading = memory.lessonfile.read("x.md", text)
+        reading = lessonfile.read("x.md", text)
         types = self.place.settings.private_types
-        return isinstance(reading, memory.lessonfile.Reading) and reading.lesson.type in types and git.has_remote(self.place.repo)
+        return (
+            isinstance(reading, lessonfile.Reading)
+            and reading.lesson.type in types
+            and git.has_remote(self.place.repo)
+        )
 
     def _drain(self) -> None:
         """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
-        if self.hold or not self.queue or self.asked.dry_run:
-            return
         repo = self.place.repo
-        assert repo is not None, "only called inside a repository"
-        dirty = git.changed(repo, self.place.inside)
-        if any(dirty.get(path, "  ")[0] not in " ?" for item in self.queue for path in item["files"]):
+        if repo is None or self.hold or not self.queue or self.asked.dry_run:
             return
-        for item in self.queue:
-            now = dict(zip(item["files"], _head_ids(repo, list(item["files"])), strict=True))
-            files = {path: oid for path, oid in item["files"].items() if now[path] == item["was"][path] or now[path] == oid}
-            if files:
-                commit = git.commit(repo, files, item["message"], own=self.place.own_repo)
-                self.commits += [commit] if commit else []
-        self.queue = []
+        if any(self._in_the_way(path) for item in self.queue for path in item["files"]):
+            return
+        while self.queue:
+            item = self.queue[0]
+            heads = git.at_head(repo, list(item["files"]))
+            ours = {
+                path: entry
+                for path, entry in item["files"].items()
+                if heads[path] == item["was"][path] != entry
+            }
+            if ours:
+                try:
+                    self._committed(git.commit(repo, ours, item["message"], self._who))
+                except git.GitError as error:
+                    self.hold = error.message
+                    break
+            self.queue.pop(0)
+        self.now = git.status(repo, self.place.inside)
 
     def _remember(self, final: Memory, conflicts: set[str]) -> None:
         if self.hold == "hook":
             return
-        commit = git.head(self.place.repo) if self.place.repo else ""
         rows = memory.agreed_now(final, skip=conflicts)
         for slug, row in (self.ledger.agreed if self.ledger else {}).items():
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
-        ledger = Ledger(rows, commit, tuple(self.queue))
+        ledger = Ledger(rows, self.now.head, tuple(self.queue))
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
-
-
-def _blob_ids(repo: git.Repo, paths: Iterable[str]) -> dict[str, str | None]:
-    """The blob of each path as it stands on disk (through git's filters), None for one that is gone."""
-    paths = list(paths)
-    there = [path for path in paths if (repo.root / path).exists()]
-    ids: dict[str, str | None] = dict.fromkeys(paths)
-    if there:
-        given = "".join(f"{path}\n" for path in there).encode(errors="surrogateescape")
-        printed = git.call(repo.root, "hash-object", "-w", "--stdin-paths", given=given).stdout.decode().split()
-        ids.update(zip(there, printed, strict=True))
-    return ids
-
-
-def _head_ids(repo: git.Repo, paths: list[str]) -> list[str | None]:
-    raw = git.call(repo.root, "ls-tree", "-r", "-z", "HEAD", "--", *paths, check=False).stdout.decode(errors="surrogateescape")
-    rows = [row.partition("\t") for row in raw.split("\0") if row]
-    found = {path: meta.split()[2] for meta, _, path in rows}
-    return [found.get(path) for path in paths]
 
 
 def look(place: Place, asked: Asked) -> Done:

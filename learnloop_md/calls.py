@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from learnloop_md import place
-from learnloop_md.apply import Asked
+from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import check_day
 from learnloop_md.place import Place
+
+if TYPE_CHECKING:
+    from learnloop_md.apply import Asked, Done  # lazy: `show` applies nothing
+
+RUN_LIMIT = 100  # characters
 
 
 class Call(NamedTuple):
@@ -29,6 +34,15 @@ class Call(NamedTuple):
     def many(self, name: str) -> tuple[str, ...]:
         return tuple(self.words.get(name) or ())
 
+    def number(self, name: str, otherwise: int) -> int:
+        """A number above 0, otherwise where it was not given."""
+        given = self.words.get(name)
+        if given is None:
+            return otherwise
+        if int(given) < 1:
+            raise UsageError(f"--{name} {given} is not above 0", f"leave it away for {otherwise}")
+        return int(given)
+
     @property
     def today(self) -> str:
         """--today, else the day in UTC."""
@@ -37,11 +51,29 @@ class Call(NamedTuple):
 
     @property
     def asked(self) -> Asked:
-        """How the command was asked for; the run is --run, else the first 8 characters of Claude's session."""
-        run = self.text("run") or os.environ.get("CLAUDE_CODE_SESSION_ID", "")[:8]
-        return Asked(self.today, run, dry_run=self.flag("dry_run"))
+        """How the command was asked for; the run is --run, else 8 characters of Claude's session."""
+        from learnloop_md.apply import Asked
+
+        run = self.text("run").strip()
+        if len(run) > RUN_LIMIT or not run.isprintable():  # it becomes a trailer of the commit message
+            raise UsageError(
+                "--run is not one short line", "name the run in a few letters or digits, for example 3f2a81c0"
+            )
+        return Asked(
+            self.today, run or os.environ.get("CLAUDE_CODE_SESSION_ID", "")[:8], dry_run=self.flag("dry_run")
+        )
 
     @property
     def place(self) -> Place:
         """The memory that is meant."""
         return place.find(self.cwd, self.text("memory"))
+
+    def look(self, where: Place) -> Done:
+        """The memory as after absorbing; as it stands where a guard refuses what is to be absorbed."""
+        from learnloop_md import absorb, apply, memory
+
+        try:
+            return apply.look(where, self.asked)
+        except RefusedError as error:
+            nothing = absorb.Report((), (), (), ())
+            return apply.Done((), (), False, (f"not absorbed: {error.message}",), nothing, memory.load(where))

@@ -1,10 +1,10 @@
-"""`check`: everything in a memory that a person should look at, as findings with a place and a kebab-case code."""
+"""`check`: all in a memory that a person should look at, as findings with a place and a kebab-case code."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import codify, guard, head, index, lessonfile, notebook
@@ -17,7 +17,16 @@ from learnloop_md.memory import Memory
 ERROR, WARNING = "error", "warning"
 HARD_LINES, HARD_CHARACTERS = 200, 25_000  # where Claude Code cuts MEMORY.md (measured)
 LEARNINGS_LINES = 150  # R004-42
-_FIXABLE = {"value-cut-by-comment", "orphan-lesson", "lost-entry", "duplicate-line", "out-of-step", "head-not-yaml"}
+_FIXABLE = {
+    "value-cut-by-comment",
+    "orphan-lesson",
+    "lost-entry",
+    "duplicate-line",
+    "out-of-step",
+    "head-not-yaml",
+}
+# Notes were written by hand too: "Codified in SKILL.md, Comments", "Codified in `docs/a guide.md`".
+_CODIFIED = re.compile(r"Codified in `?(.+?\.md)\b")
 
 
 class Finding(NamedTuple):
@@ -51,14 +60,18 @@ def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict
         found.append(Finding(path, 1, "duplicate-slug", ERROR, message))
     for lesson in memory.lessons.values():
         found += _of_lesson(memory, lesson)
-        found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
+        found += [
+            Finding(lesson.path, f.line, f.code, WARNING, f.message)
+            for f in memory.faults.get(lesson.path, ())
+        ]
     found += _of_document(memory)
     if memory.place.kind == "skill":
         found += _of_skill(memory, read_other)
     found += _of_codified(memory, read_other)
     for clash in conflicts:
         path = memory.lessons[clash.slug].path if clash.slug in memory.lessons else memory.place.document
-        message = f"{clash.field}: {memory.place.document} says {_quoted(clash.document)}, the file says {_quoted(clash.file)}"
+        said, kept = _quoted(clash.document), _quoted(clash.file)
+        message = f"{clash.field}: {memory.place.document} says {said}, the file says {kept}"
         found.append(Finding(path, 1, "conflict", ERROR, message))
     return sorted(set(found))
 
@@ -68,7 +81,7 @@ def _quoted(text: str) -> str:
 
 
 def new_only(found: Iterable[Finding], before: Iterable[Finding]) -> list[Finding]:
-    """The findings that were not there before: a strict check on an old backlog ends in --no-verify (design §11)."""
+    """The findings that were not there before: a strict check on a backlog ends in --no-verify (§11)."""
     known = Counter(finding.key for finding in before)
     fresh = []
     for finding in found:
@@ -87,59 +100,79 @@ def _line_of(lesson: Lesson, field: str) -> int:
 
 
 def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
-    found: list[Finding] = []
-
-    def say(code: str, message: str, field: str = "", severity: str = WARNING) -> None:
-        found.append(Finding(lesson.path, _line_of(lesson, field) if field else 1, code, severity, message))
-
     if lesson.is_note:
-        return found
+        return []
     tree = head.read(parts).tree if (parts := head.split(lesson.text)) else {}
-    inner = tree.get("metadata")
-    nested = inner.get("type") if isinstance(inner, dict) else None
-    if not lesson.name.strip():
-        say("blank-name", "the name is blank or missing; the file's name serves", "name")
-    if not lesson.description.strip():
-        say("missing-description", "a description says when the lesson matters", "name")
-    if not lesson.type:
-        say("missing-type", f"the type is missing: {', '.join(TYPES)}", "metadata")
-    elif nested and tree.get("type") and tree["type"] != nested:
-        say("type-disagrees", f"type is {tree['type']!r} at the top and {nested!r} under metadata", "type")
-    elif lesson.type not in TYPES:
-        say("unknown-type", f"type {lesson.type!r} is not one of {', '.join(TYPES)}", "type")
-    stated = head.field_of(tree, "state")
-    if isinstance(stated, str) and stated and stated.lower() not in STATES:
-        say("unknown-state", f"state {stated!r} is not one of {', '.join(STATES)}", "state")
-    if lesson.type in ("feedback", "project") and lesson.is_active:
-        if not lesson.why:
-            say("missing-why", "the body has no **Why:** paragraph")
-        if not lesson.how:
-            say("missing-how", "the body has no **How to apply:** paragraph")
-    if lesson.stated and len(lesson.rule) > RULE_LIMIT:
-        say("rule-too-long", f"the rule has {len(lesson.rule)} characters, over {RULE_LIMIT}")
-    if len(lesson.description) > 200:
-        say("field-too-long", f"the description has {len(lesson.description)} characters; it is shortened where it is shown", "description")
-    if len(lesson.text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:
-        say("file-too-large", "the file is larger than 64 KiB")
-    if lesson.state == "archived" and lesson.stated and not lesson.archive_note:
-        say("missing-archive-note", "an archived lesson needs a note why", "state")
-    for field in ("supersedes", "superseded_by"):
-        other = getattr(lesson, field)
-        if other and other not in memory.lessons:
-            say("unknown-lesson", f"{field} names {other!r}, which does not exist", field)
+    found = [*_of_names(lesson, tree), *_of_body(lesson), *_of_state(memory, lesson, tree)]
     if lesson.slug in memory.private and memory.place.repo:
         from learnloop_md import git  # lazy: only for private lessons
 
-        if git.tracked(memory.place.repo, memory.place.in_repo(lesson.path)):
-            hint = f"git rm --cached {memory.place.in_repo(lesson.path)}"
-            say("private-tracked", f"a private lesson (type {lesson.type}) is tracked by git: {hint}", "type", ERROR)
+        path = memory.place.in_repo(lesson.path)
+        if git.tracked(memory.place.repo, path):
+            message = f"a private lesson (type {lesson.type}) is tracked by git: git rm --cached {path}"
+            found.append(_at(lesson, "type", "private-tracked", message, ERROR))
     return found
+
+
+def _of_names(lesson: Lesson, tree: Mapping[str, head.Tree]) -> Iterator[Finding]:
+    """What is wrong with name, description and type."""
+    inner = tree.get("metadata")
+    nested, flat = inner.get("type") if isinstance(inner, dict) else None, tree.get("type")
+    if not lesson.name.strip():
+        yield _at(lesson, "name", "blank-name", "the name is blank or missing; the file's name serves")
+    if not lesson.description.strip():
+        yield _at(lesson, "name", "missing-description", "a description says when the lesson matters")
+    if len(lesson.description) > 200:
+        message = (
+            f"the description has {len(lesson.description)} characters; it is shortened where it is shown"
+        )
+        yield _at(lesson, "description", "field-too-long", message)
+    if not lesson.type:
+        yield _at(lesson, "metadata", "missing-type", f"the type is missing: {', '.join(TYPES)}")
+    elif nested and flat and flat != nested:
+        message = f"type is {flat!r} at the top and {nested!r} under metadata"
+        yield _at(lesson, "type", "type-disagrees", message)
+    elif lesson.type not in TYPES:
+        yield _at(lesson, "type", "unknown-type", f"type {lesson.type!r} is not one of {', '.join(TYPES)}")
+
+
+def _of_body(lesson: Lesson) -> Iterator[Finding]:
+    """What is wrong with rule, Why and How to apply, and with the size of it all."""
+
+    def said(code: str, message: str) -> Finding:
+        return Finding(lesson.path, 1, code, WARNING, message)
+
+    if lesson.type in ("feedback", "project") and lesson.is_active:
+        if not lesson.why:
+            yield said("missing-why", "the body has no **Why:** paragraph")
+        if not lesson.how:
+            yield said("missing-how", "the body has no **How to apply:** paragraph")
+    if lesson.stated and len(lesson.rule) > RULE_LIMIT:
+        yield said("rule-too-long", f"the rule has {len(lesson.rule)} characters, over {RULE_LIMIT}")
+    if len(lesson.text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:
+        yield said("file-too-large", "the file is larger than 64 KiB")
+
+
+def _of_state(memory: Memory, lesson: Lesson, tree: Mapping[str, head.Tree]) -> Iterator[Finding]:
+    """What is wrong with the state, the archive note, and the lessons that it names."""
+    stated = head.field_of(tree, "state")
+    if isinstance(stated, str) and stated and stated.lower() not in STATES:
+        yield _at(lesson, "state", "unknown-state", f"state {stated!r} is not one of {', '.join(STATES)}")
+    if lesson.state == "archived" and lesson.stated and not lesson.archive_note:
+        yield _at(lesson, "state", "missing-archive-note", "an archived lesson needs a note why")
+    for field in ("supersedes", "superseded_by"):
+        other = getattr(lesson, field)
+        if other and other not in memory.lessons:
+            yield _at(lesson, field, "unknown-lesson", f"{field} names {other!r}, which does not exist")
 
 
 def _of_document(memory: Memory) -> list[Finding]:
     place, text = memory.place, memory.document
     name = place.document
-    found = [Finding(name, s.line, f"secret:{s.kind}", ERROR, f"holds what looks like a secret: {s.label}") for s in guard.find_secrets(text)]
+    found = [
+        Finding(name, s.line, f"secret:{s.kind}", ERROR, f"holds what looks like a secret: {s.label}")
+        for s in guard.find_secrets(text)
+    ]
     if memory.blocked:
         return found
     if not text.strip() and not memory.lessons:
@@ -152,13 +185,25 @@ def _of_document(memory: Memory) -> list[Finding]:
         if slug in entries or slug in memory.private or slug in left_out or slug in hubbed or lesson.is_note:
             continue
         code = "orphan-lesson" if place.kind == "project" else "lost-entry"
-        rows.append(Finding(lesson.path, 1, code, ERROR, f"{name} has no entry for {slug}; learnloop sync writes it"))
+        rows.append(
+            Finding(lesson.path, 1, code, ERROR, f"{name} has no entry for {slug}; learnloop sync writes it")
+        )
     for slug, entry in entries.items():
         row = memory.lessons.get(slug)
-        outside = entry.zone == "" and (place.kind == "skill" or (row is not None and row.state != "current"))
+        outside = entry.zone == "" and (
+            place.kind == "skill" or (row is not None and row.stated and row.state != "current")
+        )
         if row and entry.zone != "quarantined" and (outside or (entry.zone and entry.zone != row.state)):
             where = f"the {entry.zone} zone" if entry.zone else "no zone"
-            rows.append(Finding(name, entry.line, "out-of-step", WARNING, f"{slug} stands in {where}, its file says {row.state}"))
+            rows.append(
+                Finding(
+                    name,
+                    entry.line,
+                    "out-of-step",
+                    WARNING,
+                    f"{slug} stands in {where}, its file says {row.state}",
+                )
+            )
     return found + rows
 
 
@@ -172,24 +217,52 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
     for entry in index.entries(text):
         known = entry.target in there or ("/" not in entry.target and lessonfile.stem(entry.target) in stems)
         if not known and entry.zone != "quarantined":
-            found.append(Finding(name, entry.line + 1, "dangling-line", ERROR, f"names {entry.target}, which does not exist"))
+            found.append(
+                Finding(
+                    name,
+                    entry.line + 1,
+                    "dangling-line",
+                    ERROR,
+                    f"names {entry.target}, which does not exist",
+                )
+            )
         if entry.target in seen:
             message = f"names {entry.target}, as line {seen[entry.target]} does"
             found.append(Finding(name, entry.line + 1, "duplicate-line", WARNING, message))
         seen.setdefault(entry.target, entry.line + 1)
         if len(entry.raw) >= index.LINE_LIMIT and entry.zone not in ("archived", "quarantined"):
-            found.append(Finding(name, entry.line + 1, "line-too-long", WARNING, f"the line has {len(entry.raw)} characters, keep it under {index.LINE_LIMIT}"))
+            found.append(
+                Finding(
+                    name,
+                    entry.line + 1,
+                    "line-too-long",
+                    WARNING,
+                    f"the line has {len(entry.raw)} characters, keep it under {index.LINE_LIMIT}",
+                )
+            )
     for line, target in index.outside_links(text):
-        found.append(Finding(name, line, "outside-link", WARNING, f"leads out of the memory: {target}; it is never read"))
+        found.append(
+            Finding(
+                name, line, "outside-link", WARNING, f"leads out of the memory: {target}; it is never read"
+            )
+        )
     lines, characters = index.loaded_size(text)
     settings = memory.place.settings
     if lines > HARD_LINES or characters > HARD_CHARACTERS:
         lost = _past_limit(text)
-        count = f"{lines} lines (limit {HARD_LINES})" if lines > HARD_LINES else f"{characters} characters (limit {HARD_CHARACTERS})"
-        message = f"Claude loads only a part: {count}; past it: {', '.join(lost[:12])}{' …' if len(lost) > 12 else ''}"
-        found.append(Finding(name, HARD_LINES if lines > HARD_LINES else 1, "index-over-limit", ERROR, message))
+        count = (
+            f"{lines} lines (limit {HARD_LINES})"
+            if lines > HARD_LINES
+            else f"{characters} characters (limit {HARD_CHARACTERS})"
+        )
+        named = ", ".join(lost[:12]) + (" …" if len(lost) > 12 else "")
+        message = f"Claude loads only a part: {count}; past it: {named}"
+        found.append(
+            Finding(name, HARD_LINES if lines > HARD_LINES else 1, "index-over-limit", ERROR, message)
+        )
     elif lines > settings.index_lines or characters > settings.index_characters:
-        message = f"{lines} lines and {characters} characters, over the budget of {settings.index_lines} and {settings.index_characters}"
+        budget = f"{settings.index_lines} and {settings.index_characters}"
+        message = f"{lines} lines and {characters} characters, over the budget of {budget}"
         found.append(Finding(name, 1, "index-over-budget", WARNING, message))
     return found
 
@@ -199,14 +272,22 @@ def _past_limit(text: str) -> list[str]:
     kept = index.loaded(text).split("\n")[:HARD_LINES]
     inside = "\n".join(kept)[:HARD_CHARACTERS]
     shown = {entry.target for entry in index.entries(inside)}
-    return [lessonfile.stem(e.target) for e in index.entries(text) if e.zone not in ("archived", "quarantined") and e.target not in shown]
+    return [
+        lessonfile.stem(e.target)
+        for e in index.entries(text)
+        if e.zone not in ("archived", "quarantined") and e.target not in shown
+    ]
 
 
 def _notebook_findings(memory: Memory) -> list[Finding]:
     """The compatibility contract of the notebook (R002-60 to R002-63)."""
     name, text = memory.place.document, memory.document
     found: list[Finding] = []
-    zones = [(m[1].lower(), line.number + 1) for line in scan(text) if line.place == "text" and (m := notebook.zone_heading(line.text))]
+    zones = [
+        (m[1].lower(), line.number + 1)
+        for line in scan(text)
+        if line.place == "text" and (m := notebook.zone_heading(line.text))
+    ]
     for zone in notebook.ZONES:
         at = [number for named, number in zones if named == zone]
         if not at:
@@ -221,57 +302,111 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
             found.append(Finding(name, entry.start + 1, "duplicate-entry", ERROR, message))
         seen.setdefault(entry.slug, entry.start + 1)
         for n, label in notebook.strange_fields(entry):
-            found.append(Finding(name, n, "unknown-field", WARNING, f"{label!r} is not a field of the contract"))
+            found.append(
+                Finding(name, n, "unknown-field", WARNING, f"{label!r} is not a field of the contract")
+            )
         lesson = memory.lessons.get(entry.slug)
         for field in ("why", "rule", "how", "tags"):
             if lesson and field not in entry.claims and notebook.claims_of(lesson)[field]:
                 message = f"{entry.slug} has lost its field {notebook.FIELDS[field]!r}"
                 found.append(Finding(name, entry.start + 1, "field-missing", ERROR, message))
+        if (
+            entry.zone == "archived"
+            and not entry.claims.get("archive_note")
+            and (not lesson or lesson.archive_note)
+        ):
+            message = f"{entry.slug} is archived without an archive note"
+            found.append(Finding(name, entry.start + 1, "missing-archive-note", WARNING, message))
         if lesson is None and not entry.path:
-            found.append(Finding(name, entry.start + 1, "out-of-step", WARNING, f"{entry.slug} has no lesson file yet; learnloop sync makes it"))
+            found.append(
+                Finding(
+                    name,
+                    entry.start + 1,
+                    "out-of-step",
+                    WARNING,
+                    f"{entry.slug} has no lesson file yet; learnloop sync makes it",
+                )
+            )
         elif lesson is None:
-            found.append(Finding(name, entry.start + 1, "dangling-line", ERROR, f"names {entry.path}, which does not exist"))
+            found.append(
+                Finding(
+                    name, entry.start + 1, "dangling-line", ERROR, f"names {entry.path}, which does not exist"
+                )
+            )
     return found
+
+
+_CONTRACT = re.compile(r"(#+)\s.*\bcontract\b", re.IGNORECASE)
 
 
 def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
-    """Whether SKILL.md still loads the memory, says the contract, and is a valid skill."""
+    """Whether SKILL.md still loads the memory, says the contract, and is a valid skill (R002-60, R002-63)."""
     text = read_other("../SKILL.md")
     if text is None:
         return []
-    found = [Finding("../SKILL.md", 1, "invalid-skill", ERROR, fault) for fault in codify.skill_faults(text)]
-    prose = "".join(line.text + "\n" for line in scan(text) if line.place == "text")
-    if not re.search(rf"references/{re.escape(memory.place.document)}", prose):
-        message = f"nothing tells the agent to read references/{memory.place.document} any more"
-        found.append(Finding("../SKILL.md", 1, "load-instruction-missing", ERROR, message))
-    if not re.search(r"(?im)^#+\s.*\b(memory contract|contract)\b", prose):
+
+    def said(code: str, severity: str, message: str) -> Finding:
+        return Finding("../SKILL.md", 1, code, severity, message)
+
+    found = [said("invalid-skill", ERROR, fault) for fault in codify.skill_faults(text)]
+    name = memory.place.document
+    prose, contract = _prose_and_contract(text)
+    if not re.search(rf"references/{re.escape(name)}", prose):
+        message = (
+            f"nothing tells the agent to read references/{name} any more; learnloop init --skill writes it"
+        )
+        found.append(said("load-instruction-missing", ERROR, message))
+    if not contract:
         message = "the rules of the memory contract are missing; learnloop init --skill writes them"
-        found.append(Finding("../SKILL.md", 1, "contract-missing", WARNING, message))
+        found.append(said("contract-missing", WARNING, message))
     learnings = read_other("../learnings.md")
     if learnings is not None:
-        if len(split_lines(learnings)) > LEARNINGS_LINES:
-            found.append(Finding("../learnings.md", 1, "learnings-too-long", WARNING, f"more than {LEARNINGS_LINES} lines"))
+        if (lines := len(split_lines(learnings))) > LEARNINGS_LINES:
+            message = f"{lines} lines, keep it within {LEARNINGS_LINES}"
+            found.append(Finding("../learnings.md", 1, "learnings-too-long", WARNING, message))
         if "learnings.md" not in prose:
-            found.append(Finding("../SKILL.md", 1, "learnings-unmentioned", WARNING, "SKILL.md never mentions learnings.md"))
+            found.append(said("learnings-unmentioned", WARNING, "SKILL.md never mentions learnings.md"))
     return found
+
+
+def _prose_and_contract(text: str) -> tuple[str, str]:
+    """What a SKILL.md says outside the section with the contract, and that section.
+
+    The contract names the memory's file too, but it does not tell anybody to read it.
+    """
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    level = 0  # of the contract's heading while inside it
+    for line in scan(text):
+        heading = re.match(r"(#+)\s", line.text) if line.place == "text" else None
+        if heading and (not level or len(heading[1]) <= level):
+            level = len(heading[1]) if _CONTRACT.match(line.text) else 0
+        if line.place == "text":
+            parts[level > 0].append(line.text + "\n")
+    return "".join(parts[False]), "".join(parts[True])
 
 
 def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
     """Archive notes that name a file which is not there, or a rule that was edited away."""
     found: list[Finding] = []
     for lesson in memory.lessons.values():
-        match = re.match(r"Codified in (\S+)", lesson.archive_note) if lesson.state == "archived" else None
+        match = _CODIFIED.match(lesson.archive_note) if lesson.state == "archived" else None
         if not match:
             continue
-        texts = [read_other(prefix + match[1]) for prefix in _bases(memory)]
+        name = lesson.codified_in or match[1]
+        texts = [read_other(prefix + name) for prefix in _bases(memory)]
         text = next((text for text in texts if text is not None), None)
         if text is None:
-            message = f"the archive note names {match[1]}, which does not exist"
-            found.append(Finding(lesson.path, _line_of(lesson, "archive_note"), "archive-note-target", WARNING, message))
+            message = f"the archive note names {name}, which does not exist"
+            found.append(_at(lesson, "archive_note", "archive-note-target", message))
         elif lesson.codified_in and lesson.slug not in {slug for slug, _ in codify.codified_slugs(text)}:
-            message = f"the rule codified in {match[1]} is no longer marked there"
-            found.append(Finding(lesson.path, _line_of(lesson, "codified_in"), "codified-rule-lost", WARNING, message))
+            message = f"the rule codified in {name} is no longer marked there"
+            found.append(_at(lesson, "codified_in", "codified-rule-lost", message))
     return found
+
+
+def _at(lesson: Lesson, field: str, code: str, message: str, severity: str = WARNING) -> Finding:
+    """A finding in the line of a field."""
+    return Finding(lesson.path, _line_of(lesson, field), code, severity, message)
 
 
 def _bases(memory: Memory) -> list[str]:

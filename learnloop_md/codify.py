@@ -1,4 +1,4 @@
-"""Codify: a proven lesson becomes a rule of a skill, a guide or CLAUDE.md, and is archived in the same commit."""
+"""Codify: a proven lesson becomes a rule of a skill, a guide or CLAUDE.md, and is archived, in one commit."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from typing import NamedTuple
 
 from learnloop_md import head, outline
-from learnloop_md.errors import RefusedError, UnableError
+from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
-from learnloop_md.lines import split_lines
+from learnloop_md.lines import line_end, split_lines
 from learnloop_md.plan import Draft
 
 SECTION = "Learned rules"
@@ -19,7 +19,7 @@ LEARNINGS = "# Learnings\n\nRules proven in earlier runs. Read them before the m
 
 
 class Target(NamedTuple):
-    """The file a rule goes into: its path from the memory's folder, its shown name, its text ("" when new)."""
+    """The file a rule goes into: its path from the memory's folder, its name, its text ("" when new)."""
 
     path: str
     name: str
@@ -40,30 +40,47 @@ def codified_slugs(text: str) -> list[tuple[str, int]]:
     return found
 
 
-def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION, change: str = "codify") -> Outcome:
+def codify(
+    draft: Draft, slug: str, target: Target, heading: str = SECTION, change: str = "codify"
+) -> Outcome:
     """Add the rule to the target and archive the lesson, in one commit (R002-40, R002-41, R004-40).
 
     Raises RefusedError where the target would no longer be a valid skill. Codifying twice changes nothing.
     """
     lesson = draft.lesson(slug)
-    if lesson.codified_in or any(found == slug for found, _ in codified_slugs(target.text)):
-        return unchanged(draft, slug, f"{slug} is codified in {lesson.codified_in or target.name} already")
+    if lesson.codified_in:
+        return unchanged(draft, slug, f"{slug} is codified in {lesson.codified_in} already")
     if not lesson.is_active:
-        raise UnableError(f"{slug} is archived", f"restore it first: learnloop restore {slug}", code="archived")
-    bullet = f"- {_one_line(lesson)} {marker(slug, draft.today)}"
-    if target.name.endswith("learnings.md"):
-        text = target.text or LEARNINGS
-        new = text + ("" if text.endswith("\n") else "\n") + bullet + "\n"
-        where = target.name
-    else:
-        new = outline.with_bullet(target.text, heading, bullet)
-        where = f'{target.name} under "{heading.strip().lstrip("#").strip()}"'
+        raise UsageError(
+            f"{slug} is archived", f"restore it first: learnloop restore {slug}", code="archived"
+        )
+    heading = fold(heading).lstrip("#").strip() or SECTION
+    where = target.name if _is_list(target) else f'{target.name} under "{heading}"'
+    new = _with_rule(target, lesson, heading, draft.today)
     if target.name.rpartition("/")[2] == "SKILL.md":
         check_skill(target.text, new)
     draft.edit(target.path, target.text if target.exists else None, new)
     draft.set(slug, state="archived", archive_note=f"Codified in {where}", codified_in=target.name)
     draft.cut(change, [slug], f"the rule now stands in {where}")
-    return Outcome("codified", slug, "archived", (), {"target": target.name})
+    return Outcome(
+        "codified", slug, "archived", (), {"target": target.name}, headline=f"codified {slug} in {where}"
+    )
+
+
+def _is_list(target: Target) -> bool:
+    """Whether the file is one list of rules, without sections."""
+    return target.name.rpartition("/")[2] == "learnings.md"
+
+
+def _with_rule(target: Target, lesson: Lesson, heading: str, day: str) -> str:
+    """The target's text with the rule; unchanged where it stands there already (a restored lesson)."""
+    if any(found == lesson.slug for found, _ in codified_slugs(target.text)):
+        return target.text
+    bullet = f"- {_one_line(lesson)} {marker(lesson.slug, day)}"
+    if not _is_list(target):
+        return outline.with_bullet(target.text, heading, bullet)
+    text, eol = target.text or LEARNINGS, line_end(target.text)
+    return text + ("" if text.endswith("\n") else eol) + bullet + eol
 
 
 def _one_line(lesson: Lesson) -> str:
@@ -76,7 +93,11 @@ def check_skill(before: str, after: str) -> None:
     if _name(before) != _name(after):
         faults.append("the skill's name would change")
     if faults:
-        raise RefusedError(f"SKILL.md would not be a valid skill: {faults[0]}", "codify into a guide instead: --into", code="invalid-skill")
+        raise RefusedError(
+            f"SKILL.md would not be a valid skill: {faults[0]}",
+            "codify into a guide instead: --into",
+            code="invalid-skill",
+        )
 
 
 def skill_faults(text: str) -> list[str]:

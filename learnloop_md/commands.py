@@ -1,4 +1,4 @@
-"""The table of commands: one place from which the quick parser and the typer door both take words, options and help."""
+"""The table of commands: from it the quick parser and the typer door both take words and options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Command(NamedTuple):
     hidden: bool = False
 
 
-MEMORY = Option("--memory", "The memory's folder, or a skill's; else it is found (learnloop status says how).")
+MEMORY = Option(
+    "--memory", "The memory's folder, or a skill's; else it is found (learnloop status says how)."
+)
 TODAY = Option("--today", "The day to act on, YYYY-MM-DD; else today in UTC.")
 JSON = Option("--json", "Answer as one JSON object.", "flag")
 _LOOK = (MEMORY, TODAY, JSON)
@@ -58,10 +60,21 @@ TABLE = (
         (),
         (
             *_WRITE[1:],
-            Option("--native", "Use Claude's default directory in place, with a git repository of its own.", "flag"),
-            Option("--skill", "Give the skill in this folder a memory: references/memory.md and the contract in SKILL.md."),
+            Option(
+                "--native",
+                "Use Claude's default directory in place, with a git repository of its own.",
+                "flag",
+            ),
+            Option(
+                "--skill",
+                "Give the skill in this folder a memory: references/memory.md and the contract in SKILL.md.",
+            ),
             Option("--dir", "Another folder for the memory, relative to the repository's root."),
-            Option("--yes", "Consent to what is offered: the edit of .gitignore, copying lessons Claude has already.", "flag"),
+            Option(
+                "--yes",
+                "Consent to what is offered: the edit of .gitignore, copying lessons Claude has already.",
+                "flag",
+            ),
         ),
     ),
     Command(
@@ -105,7 +118,9 @@ TABLE = (
     ),
     Command("confirm", "verbs:confirm", "It helped: count a confirmation.", (_SLUG,), (*_WRITE, _EVIDENCE)),
     Command("dispute", "verbs:dispute", "It misled: count a dispute.", (_SLUG,), (*_WRITE, _EVIDENCE)),
-    Command("pin", "verbs:pin", "Show a lesson first and keep every rule from archiving it.", (_SLUG,), _WRITE),
+    Command(
+        "pin", "verbs:pin", "Show a lesson first and keep every rule from archiving it.", (_SLUG,), _WRITE
+    ),
     Command("unpin", "verbs:unpin", "Take a pin away.", (_SLUG,), _WRITE),
     Command("graduate", "verbs:graduate", "Make a candidate current by hand.", (_SLUG,), _WRITE),
     Command(
@@ -116,7 +131,9 @@ TABLE = (
         (*_WRITE, Option("--note", "Why it is archived (required).")),
     ),
     Command("forget", "verbs:forget", "Archive a lesson as forgotten.", (_SLUG,), _WRITE),
-    Command("restore", "verbs:restore", "Bring an archived or removed lesson back as it was.", (_SLUG,), _WRITE),
+    Command(
+        "restore", "verbs:restore", "Bring an archived or removed lesson back as it was.", (_SLUG,), _WRITE
+    ),
     Command(
         "rename", "verbs:rename", "Give a lesson another name.", (_SLUG, Word("new", "The new name.")), _WRITE
     ),
@@ -130,20 +147,24 @@ TABLE = (
     Command(
         "merge",
         "verbs:merge",
-        "Fold one lesson into another that says the same: merge NEW OLD keeps OLD with the sightings of both.",
+        "Fold one lesson into another that says the same: merge NEW OLD keeps OLD with both sightings.",
         (Word("new", "The lesson that is folded in and archived."), Word("old", "The lesson that stays.")),
         _WRITE,
     ),
     Command(
         "cleanup",
-        "views:cleanup",
+        "cleanup:cleanup",
         "Show the cleanup plan; --check says whether it is due, --apply carries it out.",
         (),
         (
             *_WRITE,
             Option("--check", "Only say whether cleanup is due (exit 1 when it is).", "flag"),
             Option("--apply", "Carry the plan out, one commit per kind of change.", "flag"),
-            Option("--hook", "For pre-commit: when due, change files only; exit 1 if anything was written.", "flag"),
+            Option(
+                "--hook",
+                "For pre-commit: when due, change files only; exit 1 if anything was written.",
+                "flag",
+            ),
         ),
     ),
     Command(
@@ -154,8 +175,10 @@ TABLE = (
         (
             *_WRITE,
             Option("--into", "The file; else the skill's SKILL.md, else CLAUDE.md."),
-            Option("--section", 'The heading to put it under; else "Learned rules", made at the end if missing.'),
-            Option("--branch", "Commit on a new branch of this name instead of the current one."),
+            Option(
+                "--section", 'The heading to put it under; else "Learned rules", made at the end if missing.'
+            ),
+            Option("--branch", "Commit on a new branch of this name; here nothing changes."),
         ),
     ),
     Command(
@@ -163,18 +186,26 @@ TABLE = (
         "verbs:promote",
         "Codify into learnings.md.",
         (_SLUG,),
-        (*_WRITE, Option("--into", "Another file than learnings.md.")),
+        (
+            *_WRITE,
+            Option("--into", "Another file than learnings.md."),
+            Option("--branch", "Commit on a new branch of this name; here nothing changes."),
+        ),
     ),
     Command(
         "check",
-        "views:check",
+        "checkup:check",
         "List findings as path:line: CODE; exit 1 on errors, 0 on warnings alone.",
         (),
         (
             *_LOOK,
             Option("--staged", "Read what is staged instead of the work tree.", "flag"),
             Option("--new", "Only findings that HEAD does not have.", "flag"),
-            Option("--hook", "For pre-commit: every memory of the repository, what is staged, new findings.", "flag"),
+            Option(
+                "--hook",
+                "For pre-commit: every memory of the repository, what is staged, new findings.",
+                "flag",
+            ),
             Option("--all", "With --hook: old findings too.", "flag"),
         ),
     ),

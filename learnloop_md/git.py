@@ -8,9 +8,11 @@ ten other ways, this one lost no lesson and swept no staged file.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +22,21 @@ from learnloop_md.errors import UnableError
 LOCAL_ENVIRONMENT = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_OBJECT_DIRECTORY GIT_DIR "
     "GIT_WORK_TREE GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_INDEX_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE "
-    "GIT_PREFIX GIT_SHALLOW_FILE GIT_COMMON_DIR"
-).split()
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0")
+    "GIT_PREFIX GIT_INTERNAL_SUPER_PREFIX GIT_SHALLOW_FILE GIT_COMMON_DIR"
+).split()  # newer versions of git no longer know GIT_INTERNAL_SUPER_PREFIX
+_SAFE = {
+    "core.fsmonitor": "false",
+    "core.quotepath": "false",
+    "core.hooksPath": "/dev/null",
+    "gc.auto": "0",
+}
+_OWN_NAME, _OWN_MAIL = "learnloop", "learnloop@localhost"
+NOBODY = {
+    "GIT_AUTHOR_NAME": _OWN_NAME,
+    "GIT_AUTHOR_EMAIL": _OWN_MAIL,
+    "GIT_COMMITTER_NAME": _OWN_NAME,
+    "GIT_COMMITTER_EMAIL": _OWN_MAIL,
+}  # who commits in a memory's own repository where git knows nobody
 _LOCK_WAIT_S = 2.0
 
 
@@ -45,8 +59,29 @@ class Repo(NamedTuple):
 
     @property
     def main_root(self) -> Path:
-        """The root of the main checkout, also seen from a linked worktree."""
-        return self.common_dir.parent if self.is_linked_worktree and self.common_dir.name == ".git" else self.root
+        """The root of the main checkout, also seen from a linked worktree (one of a bare repository has none but its own)."""
+        return (
+            self.common_dir.parent
+            if self.is_linked_worktree and self.common_dir.name == ".git"
+            else self.root
+        )
+
+    def holds(self, folder: Path) -> bool:
+        """Whether folder lies in this very repository, not in one nested inside it."""
+        if not folder.is_relative_to(self.root):
+            return False
+        between = [
+            part for part in (folder, *folder.parents) if part != self.root and part.is_relative_to(self.root)
+        ]
+        return not any((part / ".git").exists() for part in between)
+
+
+class Status(NamedTuple):
+    """How the files below a folder stand against HEAD."""
+
+    head: str  # the commit, "" before the first one
+    branch: str  # "" when detached
+    paths: dict[str, str]  # those that differ, each with git's two status letters; `??` are untracked
 
 
 def environment() -> dict[str, str]:
@@ -55,15 +90,42 @@ def environment() -> dict[str, str]:
     return {**env, "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C.UTF-8"}
 
 
+@contextmanager
+def scrubbed() -> Iterator[None]:
+    """This process without what a surrounding git hook put into its environment (GitPython copies os.environ)."""
+    kept = {key: os.environ.pop(key) for key in LOCAL_ENVIRONMENT if key in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+
+
+def safe_environment() -> dict[str, str]:
+    """Variables by which somebody else's calls of git (GitPython's) run no code of the configuration either."""
+    env = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_CONFIG_COUNT": str(len(_SAFE))}
+    for number, (key, value) in enumerate(_SAFE.items()):
+        env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return env
+
+
 def call(
-    where: Path, *args: str, given: bytes | None = None, extra: Mapping[str, str] | None = None, check: bool = True
+    where: Path,
+    *args: str,
+    given: bytes | None = None,
+    extra: Mapping[str, str] | None = None,
+    check: bool = True,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder. Raises GitError with git's last line unless check is off."""
     env = {**environment(), **(extra or {})}
+    safe = [word for key, value in _SAFE.items() for word in ("-c", f"{key}={value}")]
     try:
-        done = subprocess.run(["git", *_SAFE, *args], cwd=where, input=given, capture_output=True, env=env, check=False)
+        done = subprocess.run(
+            ["git", *safe, *args], cwd=where, input=given, capture_output=True, env=env, check=False
+        )
     except OSError as error:
-        raise GitError(f"git cannot be run: {error.strerror}", "install git, or work without it", code="no-git") from error
+        raise GitError(
+            f"git cannot be run: {error.strerror}", "install git, or work without it", code="no-git"
+        ) from error
     if check and done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise GitError(f"git {args[0]} failed: {said[-1] if said else f'exit {done.returncode}'}")
@@ -84,7 +146,13 @@ def find(folder: Path) -> Repo | None:
         folder = folder.parent
     try:
         done = call(
-            folder, "rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir", "--show-toplevel", check=False
+            folder,
+            "rev-parse",
+            "--is-bare-repository",
+            "--absolute-git-dir",
+            "--git-common-dir",
+            "--show-toplevel",
+            check=False,
         )
     except GitError as error:
         if error.code == "no-git":
@@ -95,14 +163,26 @@ def find(folder: Path) -> Repo | None:
         said = done.stderr.decode(errors="replace")
         if "dubious ownership" in said:
             hint = f"run: git config --global --add safe.directory {folder}"
-            raise GitError("git does not trust this repository: somebody else owns it", hint, code="unsafe-directory")
+            raise GitError(
+                "git does not trust this repository: somebody else owns it", hint, code="unsafe-directory"
+            )
         if lines[:1] == ["true"]:
-            raise GitError("this is a bare repository: it has no files to work on", "use a clone of it", code="bare-repository")
+            raise GitError(
+                "this is a bare repository: it has no files to work on",
+                "use a clone of it",
+                code="bare-repository",
+            )
         if "not a git repository" in said or "must be run in a work tree" in said:
             return None
-        raise GitError(f"git cannot read this repository: {said.strip().splitlines()[-1] if said.strip() else '?'}")
+        raise GitError(
+            f"git cannot read this repository: {said.strip().splitlines()[-1] if said.strip() else '?'}"
+        )
     if lines[0] == "true":
-        raise GitError("this is a bare repository: it has no files to work on", "use a clone of it", code="bare-repository")
+        raise GitError(
+            "this is a bare repository: it has no files to work on",
+            "use a clone of it",
+            code="bare-repository",
+        )
     git_dir, common, root = lines[1], lines[2], lines[3]
     return Repo(Path(root), Path(git_dir), (folder / common).resolve())
 
@@ -111,6 +191,11 @@ def head(repo: Repo) -> str:
     """The commit that HEAD names, "" before the first commit."""
     done = call(repo.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
     return done.stdout.decode().strip()
+
+
+def head_id(where: Path) -> str:
+    """The commit that HEAD names in a folder that has one."""
+    return out(where, "rev-parse", "HEAD")
 
 
 def author(where: Path) -> str:
@@ -123,18 +208,64 @@ def has_remote(repo: Repo) -> bool:
     return bool(out(repo.root, "remote"))
 
 
+_FIELDS = {"1": 8, "u": 10}  # what stands before the path in `git status --porcelain=v2`
+
+
+def status(repo: Repo, folder: str) -> Status:
+    """HEAD, the branch, and the paths below folder that differ from HEAD, in one call."""
+    args = "--porcelain=v2 --branch -z --untracked-files=all --no-renames".split()
+    raw = call(repo.root, "status", *args, "--", folder or ".").stdout.decode(errors="surrogateescape")
+    heads: dict[str, str] = {}
+    paths: dict[str, str] = {}
+    for row in filter(None, raw.split("\0")):
+        kind, _, rest = row.partition(" ")
+        if kind == "#":
+            key, _, value = rest.partition(" ")
+            heads[key] = value
+        elif kind == "?":
+            paths[rest] = "??"
+        else:
+            words = row.split(" ", _FIELDS[kind])
+            paths[words[-1]] = words[1].replace(".", " ")
+    commit, name = heads["branch.oid"], heads["branch.head"]
+    return Status("" if commit == "(initial)" else commit, "" if name == "(detached)" else name, paths)
+
+
 def changed(repo: Repo, folder: str) -> dict[str, str]:
     """Paths below folder that differ from HEAD, each with its two status letters; `??` are untracked."""
-    raw = call(repo.root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--", folder or ".").stdout
-    rows = raw.decode(errors="surrogateescape").split("\0")
-    return {row[3:]: row[:2] for row in rows if row}
+    return status(repo, folder).paths
+
+
+class Rule(NamedTuple):
+    """A line of an ignore file."""
+
+    file: str
+    line: int
+    pattern: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.pattern}"
+
+
+def ignored(repo: Repo, paths: Sequence[str], *, at: Path | None = None) -> dict[str, Rule]:
+    """Those of the paths that git ignores, each with the rule; `at` is another folder that is read as the work tree."""
+    if not paths:
+        return {}
+    where = ["--git-dir", str(repo.git_dir), "--work-tree", str(at)] if at else []
+    # This command alone does not take literal pathspecs; "./" keeps a leading ":" from being magic.
+    given = "".join(f"./{path}\0" for path in paths).encode(errors="surrogateescape")
+    args = [*where, "check-ignore", "-v", "-z", "--no-index", "--stdin"]
+    done = call(at or repo.root, *args, given=given, extra={"GIT_LITERAL_PATHSPECS": "0"}, check=False)
+    if done.returncode > 1:
+        raise GitError(f"git check-ignore failed: {done.stderr.decode(errors='replace').strip()}")
+    words = done.stdout.decode(errors="surrogateescape").split("\0")
+    rows = [words[n : n + 4] for n in range(0, len(words) - 3, 4)]
+    return {path[2:]: Rule(file, int(line), rule) for file, line, rule, path in rows if rule[0] != "!"}
 
 
 def ignored_by(repo: Repo, path: str) -> str:
     """The rule (`file:line:pattern`) by which git ignores a path, "" where it does not."""
-    done = call(repo.root, "check-ignore", "-v", "--no-index", "--", path, check=False)
-    rule = done.stdout.decode(errors="replace").partition("\t")[0]
-    return "" if rule.rpartition(":")[2].startswith("!") else rule
+    return str(ignored(repo, [path]).get(path, ""))
 
 
 def tracked(repo: Repo, *paths: str) -> list[str]:
@@ -159,7 +290,9 @@ def staged(repo: Repo, folder: str) -> dict[str, bytes]:
     """What is staged below folder: path to content. Inside a hook, the index that the hook's commit uses."""
     inside = os.environ.get("GIT_INDEX_FILE")
     extra = {"GIT_INDEX_FILE": str((repo.root / inside).resolve())} if inside else None
-    raw = call(repo.root, "ls-files", "-s", "-z", "--", folder or ".", extra=extra).stdout.decode(errors="surrogateescape")
+    raw = call(repo.root, "ls-files", "-s", "-z", "--", folder or ".", extra=extra).stdout.decode(
+        errors="surrogateescape"
+    )
     rows = [row.partition("\t") for row in raw.split("\0") if row]
     oids = {path: meta.split()[1] for meta, _, path in rows if meta.split()[0].startswith("100")}
     return dict(zip(oids, blobs(repo, list(oids.values())), strict=True))
@@ -167,9 +300,15 @@ def staged(repo: Repo, folder: str) -> dict[str, bytes]:
 
 def tree(repo: Repo, revision: str, folder: str) -> dict[str, bytes]:
     """The files below folder in a commit: path to content."""
-    raw = call(repo.root, "ls-tree", "-r", "-z", revision, "--", folder or ".").stdout.decode(errors="surrogateescape")
+    raw = call(repo.root, "ls-tree", "-r", "-z", revision, "--", folder or ".").stdout.decode(
+        errors="surrogateescape"
+    )
     rows = [row.partition("\t") for row in raw.split("\0") if row]
-    oids = {path: meta.split()[2] for meta, _, path in rows if meta.split()[1] == "blob" and meta.startswith("100")}
+    oids = {
+        path: meta.split()[2]
+        for meta, _, path in rows
+        if meta.split()[1] == "blob" and meta.startswith("100")
+    }
     return dict(zip(oids, blobs(repo, list(oids.values())), strict=True))
 
 
@@ -192,116 +331,143 @@ def blobs(repo: Repo, names: Sequence[str]) -> list[bytes]:
     return found
 
 
-def moment(repo: Repo, *, own: bool) -> str:
-    """Why no commit should be made now, "" where one may (design §6). own: the repository is the memory's own."""
+_UNFINISHED = (
+    ("MERGE_HEAD", "a merge"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("sequencer", "a cherry-pick or revert"),
+    ("BISECT_LOG", "a bisect"),
+)
+
+
+def moment(repo: Repo, now: Status, *, own: bool, known: bool) -> str:
+    """Why no commit should be made now, "" where one may (design §6).
+
+    own: the repository is the memory's own, where the first commit and one by nobody are fine; known: git knows a name.
+    """
     if os.environ.get("GIT_INDEX_FILE") or os.environ.get("PRE_COMMIT"):
         return "a git hook is running"
-    for name, what in (
-        ("MERGE_HEAD", "a merge"),
-        ("rebase-merge", "a rebase"),
-        ("rebase-apply", "a rebase"),
-        ("CHERRY_PICK_HEAD", "a cherry-pick"),
-        ("REVERT_HEAD", "a revert"),
-        ("BISECT_LOG", "a bisect"),
-    ):
+    for name, what in _UNFINISHED:
         if (repo.git_dir / name).exists():
             return f"{what} is in progress"
-    branch = call(repo.root, "symbolic-ref", "--quiet", "HEAD", check=False).stdout.decode().strip()
-    if not branch:
+    if not now.branch:
         return "HEAD is detached"
-    if not own and not head(repo):
+    if not own and not now.head:
         return "the repository has no commit yet"
-    if not own and call(repo.root, "var", "GIT_COMMITTER_IDENT", check=False).returncode:
+    if not own and not known:
         return "git knows no name and e-mail to commit with (git config user.name, user.email)"
     return ""
 
 
 def default_branch(repo: Repo) -> str:
     """The short name of the remote's default branch, else main or master where one exists, else ""."""
-    remote = call(repo.root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", check=False).stdout.decode().strip()
+    remote = (
+        call(repo.root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", check=False)
+        .stdout.decode()
+        .strip()
+    )
     if remote:
         return remote.partition("/")[2]
     names = out(repo.root, "for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
     return next((name for name in ("main", "master") if name in names), "")
 
 
-def branch(repo: Repo) -> str:
-    """The short name of the checked-out branch, "" when detached."""
-    return call(repo.root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False).stdout.decode().strip()
+def at_head(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
+    """What HEAD has under each path, as "mode blob"; None where it has nothing."""
+    done = call(
+        repo.root, "ls-tree", "-r", "-z", "HEAD", "--", *paths, check=False
+    )  # fails before the first commit
+    rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
+    found = {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
+    return {path: found.get(path) for path in paths}
 
 
-def write_blob(repo: Repo, path: str, content: bytes) -> str:
-    """Store content as the blob of path (through the path's filters) and give its id."""
-    done = call(repo.root, "hash-object", "-w", "--stdin", "--path", path, given=content)
-    return done.stdout.decode().strip()
+def on_disk(repo: Repo, heads: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Each path as it stands on disk (through git's filters), as "mode blob"; None where it is gone.
+
+    heads says what HEAD has: a known file keeps its mode there, a new one brings its own.
+    """
+    there = [path for path in heads if (repo.root / path).exists()]
+    found: dict[str, str | None] = dict.fromkeys(heads)
+    if there:
+        given = "".join(f"{path}\n" for path in there).encode(errors="surrogateescape")
+        printed = call(repo.root, "hash-object", "-w", "--stdin-paths", given=given).stdout.decode().split()
+        for path, blob in zip(there, printed, strict=True):
+            old = heads[path]
+            mode = old.split()[0] if old else "100755" if os.access(repo.root / path, os.X_OK) else "100644"
+            found[path] = f"{mode} {blob}"
+    return found
 
 
-def commit(repo: Repo, files: Mapping[str, str | None], message: str, *, own: bool) -> str:
-    """Commit exactly these paths (blob id, or None for a removal) on the current branch; "" when HEAD has them all.
+def commit(
+    repo: Repo, files: Mapping[str, str | None], message: str, who: Mapping[str, str] | None = None
+) -> str:
+    """Commit exactly these paths ("mode blob", or None for a removal) on the current branch, and give the new id.
 
     The person's staged work stays: only our own entries of the index change, and only while its lock is ours.
     Raises GitError when the index stays locked or the branch moved.
     """
     parent = head(repo)
-    identity = _identity(repo, own)
-    tree_id = _tree_with(repo, parent, files)
-    if parent and tree_id == out(repo.root, "rev-parse", f"{parent}^{{tree}}"):
-        _sync_index(repo, files, lambda: None)
-        return ""
-    args = ["commit-tree", tree_id, *(["-p", parent] if parent else []), "-F", "-"]
-    new = call(repo.root, *args, given=message.encode(), extra=identity).stdout.decode().strip()
-    subject = message.partition("\n")[0]
-    zero = "0" * len(new)
-    _sync_index(
-        repo,
-        files,
-        lambda: call(repo.root, "update-ref", "-m", f"commit: {subject}", "HEAD", new, parent or zero, extra=identity),
+    args = ["commit-tree", _tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
+    new = (
+        call(repo.root, *args, given=message.encode(errors="surrogateescape"), extra=who)
+        .stdout.decode()
+        .strip()
     )
+    move = [
+        "update-ref",
+        "-m",
+        f"commit: {message.partition(chr(10))[0]}",
+        "HEAD",
+        new,
+        parent or "0" * len(new),
+    ]
+    index, lock = repo.git_dir / "index", repo.git_dir / "index.lock"
+    _take_lock(lock)
+    try:
+        with _private_index(repo) as (copy, extra):
+            if index.exists():
+                shutil.copy2(index, copy)  # with its time: git tells by it which entries may hide an edit
+            call(
+                repo.root,
+                "update-index",
+                "-z",
+                "--index-info",
+                given=_index_lines(files, len(new)),
+                extra=extra,
+            )
+            call(repo.root, "update-index", "-q", "--refresh", extra=extra, check=False)
+            call(repo.root, *move, extra=who)
+            os.replace(copy, index)
+    finally:
+        lock.unlink(missing_ok=True)
     return new
 
 
-def _identity(repo: Repo, own: bool) -> dict[str, str]:
-    if own and call(repo.root, "var", "GIT_COMMITTER_IDENT", check=False).returncode:
-        name, mail = "learnloop", "learnloop@localhost"
-        return {f"GIT_{role}_{what}": v for role in ("AUTHOR", "COMMITTER") for what, v in (("NAME", name), ("EMAIL", mail))}
-    return {}
-
-
-def _index_lines(files: Mapping[str, str | None], zero: str) -> bytes:
-    rows = [f"100644 {oid}\t{path}" if oid else f"0 {zero}\t{path}" for path, oid in files.items()]
-    return "".join(row + "\0" for row in rows).encode(errors="surrogateescape")
+def _index_lines(files: Mapping[str, str | None], width: int) -> bytes:
+    none = f"0 {'0' * width}"
+    rows = [f"{entry or none}\t{path}\0" for path, entry in files.items()]
+    return "".join(rows).encode(errors="surrogateescape")
 
 
 def _tree_with(repo: Repo, parent: str, files: Mapping[str, str | None]) -> str:
-    private = repo.git_dir / f"learnloop-index-{os.getpid()}"
-    extra = {"GIT_INDEX_FILE": str(private)}
-    try:
+    with _private_index(repo) as (_, extra):
         call(repo.root, "read-tree", *([parent] if parent else ["--empty"]), extra=extra)
-        zero = "0" * (len(parent) or 40)
-        call(repo.root, "update-index", "-z", "--index-info", given=_index_lines(files, zero), extra=extra)
+        given = _index_lines(files, len(parent) or 40)
+        call(repo.root, "update-index", "-z", "--index-info", given=given, extra=extra)
         return call(repo.root, "write-tree", extra=extra).stdout.decode().strip()
-    finally:
-        private.unlink(missing_ok=True)
 
 
-def _sync_index(repo: Repo, files: Mapping[str, str | None], swap: object) -> None:
-    """Move the branch and our entries of the person's index together, holding git's own lock on the index."""
-    index, lock = repo.git_dir / "index", repo.git_dir / "index.lock"
-    copy = repo.git_dir / f"learnloop-index-{os.getpid()}"
-    _take_lock(lock)
+@contextmanager
+def _private_index(repo: Repo) -> Iterator[tuple[Path, dict[str, str]]]:
+    """An index file of our own, gone afterwards, and the environment that makes git use it."""
+    path = repo.git_dir / f"learnloop-index-{os.getpid()}"
     try:
-        if index.exists():
-            copy.write_bytes(index.read_bytes())
-        zero = "0" * (len(next((oid for oid in files.values() if oid), "")) or 40)
-        extra = {"GIT_INDEX_FILE": str(copy)}
-        call(repo.root, "update-index", "-z", "--index-info", given=_index_lines(files, zero), extra=extra)
-        call(repo.root, "update-index", "-q", "--refresh", "--", *files, extra=extra, check=False)
-        assert callable(swap)
-        swap()
-        os.replace(copy, index)
+        yield path, {"GIT_INDEX_FILE": str(path)}
     finally:
-        copy.unlink(missing_ok=True)
-        lock.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def _take_lock(lock: Path) -> None:

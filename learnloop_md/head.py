@@ -85,13 +85,8 @@ def read(parts: Parts) -> Head:
     Raises HeadError for anchors, tags, merge keys, duplicate keys, a head that is no mapping, broken structure.
     """
     lines = [line.rstrip("\r\n") for line in parts.lines]
-    tree = _plain_tree(lines)
-    if tree is not None:
-        return Head(tree, tuple(_comment_faults(tree, lines, parts.first_line)))
-    from learnloop_md import yamlhead  # lazy: PyYAML costs 60 ms, and few heads need it
-
     try:
-        tree = yamlhead.load("\n".join(lines) + "\n", parts.first_line)
+        tree = _strict(lines, parts.first_line)
     except HeadError as error:
         if error.code != "yaml-syntax":
             raise
@@ -99,13 +94,32 @@ def read(parts: Parts) -> Head:
     return Head(tree, tuple(_comment_faults(tree, lines, parts.first_line)))
 
 
+def _strict(lines: Sequence[str], first: int) -> dict[str, Tree]:
+    """The lines as a tree, read as YAML; raises HeadError where they are none or hold what we do not trust."""
+    tree = _plain_tree(lines)
+    if tree is not None:
+        return tree
+    for n, line in enumerate(lines):
+        if _BREAKS.search(line):  # YAML 1.1 ends a line here and would see fields that no editor shows
+            raise HeadError("yaml-syntax", first + n, "a hidden line separator")
+    from learnloop_md import yamlhead  # lazy: PyYAML costs 60 ms, and few heads need it
+
+    return yamlhead.load("\n".join(lines) + "\n", first)
+
+
 # --- the plain reader -------------------------------------------------------------------------------------------------
 
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)[ ]*:(?:[ ]+(?P<rest>.*))?$", re.ASCII)
 _PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`][^\s].*|[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-[^\s\-].*")
-_DOUBLE = re.compile(r'"((?:[^"\\\t]|\\["\\/nt0]|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})*)"')
+_HEX = "[0-9a-fA-F]"
+_CODE = rf"x{_HEX}{{2}}|u(?![dD][89a-fA-F]){_HEX}{{4}}|U000(?!0[dD][89a-fA-F])[0-9a-fA-F]{_HEX}{{4}}"
+_DOUBLE = re.compile(rf'"((?:[^"\\\t]|\\(?:["\\/nt0]|{_CODE}))*)"')
 _SINGLE = re.compile(r"'((?:[^'\t]|'')*)'")
 _ESCAPE = re.compile(r"\\(?:x(..)|u(....)|U(.{8})|(.))")
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_DEPTH = 20  # levels; a head that is nested deeper goes to the strict reader, which refuses it
+_LENIENT_FIELDS = 200  # no head that a person wrote by hand has more
 _NULLS = {"", "~", "null", "Null", "NULL"}
 
 
@@ -116,13 +130,14 @@ class _OutsideError(Exception):
 def _plain_tree(lines: Sequence[str]) -> dict[str, Tree] | None:
     """The head as a tree, or None where it is outside the plain block style."""
     rows = [(n, line) for n, line in enumerate(lines) if line.strip() and not line.lstrip(" ").startswith("#")]
-    if any("\t" in line or (line[:1] != " " and line.lstrip() != line) for _, line in rows):
+    if any(_UNPRINTABLE.search(line) for line in lines) or any(line[:1] != " " and line.lstrip() != line for _, line in rows):
         return None
+    stack = rows[::-1]  # the next row last: taking one off costs the same in a long head
     try:
-        tree, rest = _mapping(rows, 0)
+        tree = _mapping(stack, 0)
     except _OutsideError:
         return None
-    return tree if not rest else None
+    return None if stack else tree
 
 
 _Rows: TypeAlias = "list[tuple[int, str]]"
@@ -132,52 +147,55 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _mapping(rows: _Rows, indent: int) -> tuple[dict[str, Tree], _Rows]:
-    tree: dict[str, Tree] = {}
-    while rows and _indent(rows[0][1]) == indent:
-        match = _KEY.fullmatch(rows[0][1][indent:].rstrip(" "))
-        if not match or match["key"] in tree or match["key"] == "<<":
-            raise _OutsideError
-        value, rows = _value((match["rest"] or "").strip(" "), rows[1:], indent)
-        tree[match["key"]] = value
-    if rows and _indent(rows[0][1]) > indent:
+def _next_indent(rows: _Rows) -> int:
+    return _indent(rows[-1][1]) if rows else -1
+
+
+def _mapping(rows: _Rows, indent: int, depth: int = 1) -> dict[str, Tree]:
+    if depth > _DEPTH:
         raise _OutsideError
-    return tree, rows
+    tree: dict[str, Tree] = {}
+    while _next_indent(rows) == indent:
+        match = _KEY.fullmatch(rows.pop()[1][indent:].rstrip(" "))
+        if not match or match["key"] in tree:
+            raise _OutsideError
+        tree[match["key"]] = _value((match["rest"] or "").strip(" "), rows, indent, depth)
+    if _next_indent(rows) > indent:
+        raise _OutsideError
+    return tree
 
 
-def _value(rest: str, rows: _Rows, indent: int) -> tuple[Tree, _Rows]:
-    """The value after `key:`, and the rows behind it."""
+def _value(rest: str, rows: _Rows, indent: int, depth: int) -> Tree:
+    """The value after `key:`; the rows that it takes are gone from rows."""
+    deep = _next_indent(rows)
     if rest and not rest.startswith("#"):
-        if rows and _indent(rows[0][1]) > indent:
+        if deep > indent:
             raise _OutsideError  # a scalar that goes on in the next line
-        return _flow(rest), rows
-    if not rows or _indent(rows[0][1]) < indent:
-        return "", rows
-    deep, line = _indent(rows[0][1]), rows[0][1].strip(" ")
+        return _flow(rest)
+    if deep < indent:
+        return ""
+    line = rows[-1][1].strip(" ")
     if line.startswith("- ") or line == "-":
-        return _items(rows, deep)
-    if deep == indent:
-        return "", rows
-    return _mapping(rows, deep)
+        return _items(rows, deep, depth + 1)
+    return "" if deep == indent else _mapping(rows, deep, depth + 1)
 
 
-def _items(rows: _Rows, indent: int) -> tuple[list[Tree], _Rows]:
+def _items(rows: _Rows, indent: int, depth: int) -> list[Tree]:
     items: list[Tree] = []
-    while rows and _indent(rows[0][1]) == indent and rows[0][1][indent:].startswith("- "):
-        number, line = rows[0]
+    while _next_indent(rows) == indent and rows[-1][1][indent:].startswith("- "):
+        number, line = rows.pop()
         after = line[indent + 1 :]
         deep = indent + 1 + _indent(after)
         if _KEY.fullmatch(after.strip(" ")):
-            item, rows = _mapping([(number, " " * deep + after.strip(" ")), *rows[1:]], deep)
-            items.append(item)
+            rows.append((number, " " * deep + after.strip(" ")))
+            items.append(_mapping(rows, deep, depth + 1))
+        elif _next_indent(rows) > indent:
+            raise _OutsideError
         else:
-            rows = rows[1:]
-            if rows and _indent(rows[0][1]) > indent:
-                raise _OutsideError
             items.append(_flow(after.strip(" ")))
-    if rows and _indent(rows[0][1]) > indent:
+    if _next_indent(rows) > indent:
         raise _OutsideError
-    return items, rows
+    return items
 
 
 def _flow(rest: str) -> Tree:
@@ -191,7 +209,7 @@ def _flow(rest: str) -> Tree:
         if not match or any(not _PLAIN.fullmatch(w.strip()) for w in match[1].split(",") if match[1].strip()):
             raise _OutsideError
         return [word.strip() for word in match[1].split(",")] if match[1].strip() else []
-    bare = re.sub(r"[ ]+#.*$", "", rest).rstrip(" ")
+    bare = rest.partition(" #")[0].rstrip(" ")
     if not _PLAIN.fullmatch(bare) or ": " in bare or bare.endswith(":") or bare.startswith(("---", "...", "<<")):
         raise _OutsideError
     return "" if bare in _NULLS else bare
@@ -206,26 +224,35 @@ def _comment_faults(tree: dict[str, Tree], lines: Sequence[str], first: int) -> 
     """Values of name and description that YAML cuts at ` #`; the tree gets them whole."""
     faults = []
     for n, line in enumerate(lines):
-        match = re.match(r"(name|description):[ \t]+([^\s\"'#\[{|>].*?)[ \t]*$", line)
-        if match and re.search(r"[ \t]#", match[2]) and isinstance(tree.get(match[1]), str):
-            tree[match[1]] = match[2]
+        match = re.match(r"(name|description):[ \t]+(?=[^\s\"'#\[{|>])", line)
+        whole = line[match.end() :].rstrip(" \t") if match else ""
+        if match and re.search(r"[ \t]#", whole) and isinstance(tree.get(match[1]), str):
+            tree[match[1]] = whole
             message = f"YAML cuts {match[1]!r} at ' #'; quote the value to keep it whole"
             faults.append(Fault("value-cut-by-comment", first + n, message))
     return faults
 
 
 def _lenient(lines: Sequence[str], first: int, error: HeadError) -> Head:
-    """The fields of a head that is not YAML in a common human way; anything worse raises the error."""
+    """The fields of a head that is not YAML in a common human way; anything worse raises the error.
+
+    Each field is read strictly by itself first, so that a slip in one does not hide what is not trusted in another.
+    """
     tree: dict[str, Tree] = {}
-    for key, block in _blocks(lines):
+    blocks = _blocks(lines)
+    if len(blocks) > _LENIENT_FIELDS:
+        raise error
+    for key, block in blocks:
         if key is None:
             raise error
         if key in tree:
             raise HeadError("yaml-duplicate-key", first + block[0], f"the key {key!r} stands twice")
-        inner = _plain_tree([lines[n] for n in range(block[0], block[1])])
-        if inner is not None:
-            tree.update(inner)
+        try:
+            tree |= _strict(lines[block[0] : block[1]], first + block[0])
             continue
+        except HeadError as found:
+            if found.code != "yaml-syntax":
+                raise
         raw = lines[block[0]].partition(":")[2].strip()
         deeper = [n for n in range(block[0] + 1, block[1]) if lines[n].strip()]
         if deeper and (not raw or key not in {"name", "description"}):
@@ -269,7 +296,7 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
     """
     parts = split(text)
     if parts is None:
-        kept = {key: value for key, value in changes.items() if value not in (None, (), [])}
+        kept = {key: value for key, value in changes.items() if not _is_nothing(value)}
         if not kept:
             return text
         eol = "\r\n" if "\r\n" in text else "\n"
@@ -282,9 +309,16 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
         lines[-1] += eol
     for key, value in changes.items():
         _set(lines, key, value, eol)
+    if parts.lines and not lines and parts.body.startswith(eol):  # the head that an edit gave a plain note goes with it
+        return parts.before + parts.body[len(eol) :]
     result = join(parts._replace(lines=tuple(lines)))
     _verify(parts, result, changes)
     return result
+
+
+def _is_nothing(value: Field) -> bool:
+    """Whether a field of this value is left out (an empty text is a value)."""
+    return not value and not isinstance(value, str)
 
 
 def _set(lines: list[str], key: str, value: Field, eol: str) -> None:
@@ -301,9 +335,11 @@ def _set(lines: list[str], key: str, value: Field, eol: str) -> None:
         children = {name: (a + shift, b + shift) for name, (a, b) in found}
     if key in children and key not in ("name", "description"):
         _replace(lines, children[key], key, value, indent, eol)
+        if inside and bare[inside[0]] == "metadata:" and len(bare) - len(lines) == inside[1] - inside[0] - 1:
+            del lines[inside[0]]  # its only field went; a bare `metadata:` is how an edit began it
     elif key in top and key != "metadata":
         _replace(lines, top[key], key, value, 0, eol)
-    elif value is None or value is False or (not isinstance(value, (str, bool)) and not value):
+    elif _is_nothing(value):
         return
     elif key in ("name", "description"):
         at = top["name"][1] if "name" in top else 0
@@ -340,7 +376,7 @@ def _unfold_metadata(lines: list[str], span: tuple[int, int], eol: str) -> None:
 
 def _replace(lines: list[str], span: tuple[int, int], key: str, value: Field, indent: int, eol: str) -> None:
     old = lines[span[0] : span[1]]
-    if value is None or (not isinstance(value, (str, bool)) and not value):
+    if _is_nothing(value) and value is not False:
         del lines[span[0] : span[1]]
         return
     new = render_field(key, value, indent, eol)
@@ -355,8 +391,9 @@ def _replace(lines: list[str], span: tuple[int, int], key: str, value: Field, in
 def _trailing_comment(line: str) -> str:
     rest = line.partition(":")[2]
     quoted = re.match(r"\s*(?:\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')", rest)
-    match = re.search(r"[ \t]+#.*$", rest[quoted.end() :] if quoted else rest)
-    return match[0] if match else ""
+    rest = rest[quoted.end() :] if quoted else rest
+    match = re.search(r"[ \t]#", rest)
+    return rest[len(rest[: match.start()].rstrip(" \t")) :] if match else ""
 
 
 def _kept_items(old: Sequence[str], new: list[str], events: Sequence[Event], key: str, indent: int, eol: str) -> list[str]:
@@ -427,22 +464,20 @@ _AMBIGUOUS = re.compile(
 def scalar(value: str) -> str:
     """value as a one-line YAML scalar that YAML 1.1 and 1.2 both read back as that string."""
     plain = _PLAIN.fullmatch(value) and not _AMBIGUOUS.fullmatch(value) and value == value.strip()
-    if plain and not re.search(r": |:$| #|[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]", value):
-        if not value.startswith(("---", "...")):
-            return value
-    out = []
-    for c in value:
-        if c in '"\\':
-            out.append("\\" + c)
-        elif c in "\n\t":
-            out.append({"\n": "\\n", "\t": "\\t"}[c])
-        elif ord(c) < 32 or 0x7F <= ord(c) <= 0x9F:
-            out.append(f"\\x{ord(c):02x}")
-        elif c in "\u2028\u2029\ufeff\ufffe\uffff" or "\ud800" <= c <= "\udfff":
-            out.append(f"\\u{ord(c):04x}")
-        else:
-            out.append(c)
-    return '"' + "".join(out) + '"'
+    special = re.search(r": |:$| #", value) or _UNPRINTABLE.search(value) or value.startswith(("---", "..."))
+    return value if plain and not special else '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _escaped(c: str) -> str:
+    """One character inside double quotes."""
+    if c in _NAMED:
+        return _NAMED[c]
+    if not _UNPRINTABLE.match(c):
+        return c
+    return f"\\x{ord(c):02x}" if ord(c) < 256 else f"\\u{ord(c):04x}"
+
+
+_NAMED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
 
 
 def field_of(tree: Mapping[str, Tree], key: str) -> Tree | None:

@@ -42,11 +42,13 @@ def _open(place: Place) -> GitPython:
     from git import Repo as GitPython
 
     repo = GitPython(place.repo.root)
-    repo.git.update_environment(GIT_OPTIONAL_LOCKS="0", GIT_LITERAL_PATHSPECS="1")
+    repo.git.update_environment(**git.safe_environment())
     return repo
 
 
-def _commits(place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD") -> Iterator[Commit]:
+def _commits(
+    place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD"
+) -> Iterator[Commit]:
     repo = _open(place)
     if place.repo and git.head(place.repo):
         yield from repo.iter_commits(revision, paths=paths, max_count=limit)
@@ -61,14 +63,16 @@ def _blob(commit: Commit, path: str) -> bytes | None:
 
 
 def trailer(message: str, key: str) -> list[str]:
-    """The values of a trailer in a commit message."""
-    return [value.strip() for value in re.findall(rf"(?m)^{re.escape(key)}:[ \t]*(.+)$", str(message))]
+    """The values of a trailer in a commit message; what a lesson says in the body is no trailer."""
+    last = message.rstrip().rpartition("\n\n")[2]
+    return [value.strip() for value in re.findall(rf"(?m)^{re.escape(key)}:[ \t]*(.+)$", last)]
 
 
 def _said(commit: Commit) -> str:
     return commit.message if isinstance(commit.message, str) else commit.message.decode("utf-8", "replace")
 
 
+@git.scrubbed()
 def steps(place: Place, slug: str = "", limit: int = LOOK_BACK) -> list[Step]:
     """The commits that touched the memory (or one lesson), newest first (R002-42)."""
     if slug:
@@ -82,11 +86,17 @@ def steps(place: Place, slug: str = "", limit: int = LOOK_BACK) -> list[Step]:
 def _step(place: Place, commit: Commit) -> Step:
     message = _said(commit)
     base = commit.parents[0] if commit.parents else None
-    paths = tuple(sorted(str(p) for p in commit.stats.files)) if base is None else tuple(_changed_paths(base, commit))
+    paths = (
+        tuple(sorted(str(p) for p in commit.stats.files))
+        if base is None
+        else tuple(_changed_paths(base, commit))
+    )
     inside = f"{place.inside}/" if place.inside else ""
     mine = [p.removeprefix(inside) for p in paths if p.startswith(inside) and p.endswith(".md")]
-    files = [p for p in mine if p != place.document and (not place.lessons or p.startswith(f"{place.lessons}/"))]
-    slugs = trailer(message, "Lesson") or [lessonfile.stem(p) for p in files]
+    files = [
+        p for p in mine if p != place.document and (not place.lessons or p.startswith(f"{place.lessons}/"))
+    ]
+    slugs = [*trailer(message, "Lesson"), *(lessonfile.stem(p) for p in files)]  # a squash names only some
     changes = trailer(message, "Learnloop-Change")
     return Step(
         commit.hexsha,
@@ -123,7 +133,12 @@ def _kind(old: Lesson | None, new: Lesson | None) -> str:
         return "note" if new else "edit"
     if old.state != new.state:
         return {"current": "graduate", "archived": "archive", "candidate": "restore"}[new.state]
-    for field, kind in (("seen", "see"), ("confirmed", "confirm"), ("disputed", "dispute"), ("pinned", "pin")):
+    for field, kind in (
+        ("seen", "see"),
+        ("confirmed", "confirm"),
+        ("disputed", "dispute"),
+        ("pinned", "pin"),
+    ):
         if getattr(old, field) != getattr(new, field):
             return kind
     return "edit"
@@ -138,6 +153,7 @@ def _lesson(place: Place, path: str, data: bytes | None) -> Lesson | None:
     return reading.lesson._replace(state=counting_state(reading.lesson, place.settings.adopted))
 
 
+@git.scrubbed()
 def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
     """The newest commit's state in which a lesson's file and its entry agree (design §4); only after `since` if given."""
     if place.repo is None:
@@ -148,7 +164,9 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
         lesson = _lesson(place, path, data)
         if lesson is None or document is None:
             continue
-        entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(lesson.slug)
+        entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(
+            lesson.slug
+        )
         if entry and lesson.stated and _agree(place, lesson, entry):
             return Agreed(path, lesson.text, entry.raw, entry.zone)
     return None
@@ -156,11 +174,15 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
 
 def _is_known(place: Place, commit: str) -> bool:
     assert place.repo is not None, "only asked inside a repository"
-    return git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
+    return (
+        git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
+    )
 
 
 def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
-    if entry.zone != lesson.state and not (entry.zone == "" and lesson.state == "current" and place.kind == "project"):
+    if entry.zone != lesson.state and not (
+        entry.zone == "" and lesson.state == "current" and place.kind == "project"
+    ):
         return False
     if place.kind == "project":
         return True
@@ -168,6 +190,7 @@ def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
     return all(" ".join(said.get(k, "").split()) == v for k, v in memories.claims_of(place, lesson).items())
 
 
+@git.scrubbed()
 def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     """Path and newest text of a lesson whose file is gone."""
     folder = place.lessons
@@ -180,6 +203,7 @@ def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     return None
 
 
+@git.scrubbed()
 def state_before(place: Place, path: str) -> str:
     """The last state of a lesson that was not archived, "" where history does not tell."""
     for commit in _commits(place, [place.in_repo(path)]):
@@ -189,6 +213,15 @@ def state_before(place: Place, path: str) -> str:
     return ""
 
 
+def _undone(everything: list[Step]) -> set[str]:
+    """The commands that were taken back; an undo that was itself taken back counts no more."""
+    found: set[str] = set()
+    for step in everything:  # newest first: what takes an undo back comes before it
+        if step.undoes and step.command not in found:
+            found.add(step.undoes)
+    return found
+
+
 class Reversal(NamedTuple):
     """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
 
@@ -196,27 +229,39 @@ class Reversal(NamedTuple):
     files: dict[str, tuple[bytes | None, bytes | None]]  # path: (before the commits, after them)
 
 
+@git.scrubbed()
 def reversal(place: Place, what: str) -> Reversal:
     """The commits that an undo of `what` (a commit, a slug, or "" for the last command) takes back.
 
     Raises UnableError when there is nothing to undo.
     """
     everything = steps(place)
-    undone = {step.undoes for step in everything if step.undoes}
+    undone = _undone(everything)
     if not what:
-        last = next((s for s in everything if s.command and s.change != "undo" and s.command not in undone), None)
+        last = next(
+            (s for s in everything if s.command and s.change != "undo" and s.command not in undone), None
+        )
         chosen = [s for s in everything if last and s.command == last.command]
         # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
         chosen = [s for s in chosen if s.change != "absorb"] or chosen
     else:
         chosen = [s for s in everything if len(what) >= 4 and s.commit.startswith(what)]
         if not chosen:
-            of_slug = next((s for s in everything if what in s.slugs and s.change != "undo" and s.command not in undone), None)
-            chosen = [s for s in everything if of_slug and (s.command == of_slug.command if s.command else s == of_slug)]
+            of_slug = next(
+                (s for s in everything if what in s.slugs and s.change != "undo" and s.command not in undone),
+                None,
+            )
+            chosen = [
+                s
+                for s in everything
+                if of_slug and (s.command == of_slug.command if s.command else s == of_slug)
+            ]
             chosen = [s for s in chosen if what in s.slugs]
     if not chosen:
         hint = "learnloop log shows what can be undone"
-        raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo")
+        raise UnableError(
+            f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo"
+        )
     repo = _open(place)
     files: dict[str, tuple[bytes | None, bytes | None]] = {}
     for step in chosen:  # newest first: the first "after" and the last "before" count

@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import absorb, apply, git, index, lessonfile, memory, notebook, outline, place, settings, store
+from learnloop_md import (
+    absorb,
+    apply,
+    git,
+    index,
+    lessonfile,
+    memory,
+    notebook,
+    outline,
+    place,
+    settings,
+    store,
+)
 from learnloop_md.apply import Asked, Done
 from learnloop_md.codify import check_skill
 from learnloop_md.errors import UnableError, UsageError
@@ -73,28 +86,41 @@ def initialise(options: Options) -> Initialised:
 def _init_repository(options: Options) -> Initialised:
     repo = git.find(options.cwd)
     if repo is None:
-        raise UnableError("this is not a git repository", "run: git init, or use: learnloop init --native", code="no-git")
+        raise UnableError(
+            "this is not a git repository", "run: git init, or use: learnloop init --native", code="no-git"
+        )
     root = repo.main_root
     name = place.check_folder_name(options.folder or ".claude/memory")
     folder = root / name
     if _has_link(root, name):
-        raise UnableError(f"{name} leads through a symbolic link; Claude refuses to write through it", "use another folder: --dir", code="symlink-escape")
+        raise UnableError(
+            f"{name} leads through a symbolic link; Claude refuses to write through it",
+            "use another folder: --dir",
+            code="symlink-escape",
+        )
     if repo.is_linked_worktree:
-        raise UnableError("this is a linked worktree", f"run init in the main checkout: {root}", code="linked-worktree")
+        raise UnableError(
+            "this is a linked worktree", f"run init in the main checkout: {root}", code="linked-worktree"
+        )
     if any((folder / other).is_file() for other in place.NOTEBOOKS):
-        raise UnableError(f"{name} holds a notebook already; MEMORY.md and memory.md never share a folder", "use another folder: --dir")
+        raise UnableError(
+            f"{name} holds a notebook already; MEMORY.md and memory.md never share a folder",
+            "use another folder: --dir",
+        )
     said: list[str] = []
     files: dict[Path, str] = {}
-    rule = git.ignored_by(repo, f"{name}/{place.INDEX}")
+    rule = git.ignored(repo, [f"{name}/{place.INDEX}"]).get(f"{name}/{place.INDEX}")
     if rule:
         files[root / ".gitignore"] = _lifted(repo, name, rule, options.yes)
         said.append(f"git ignored {name} ({rule}): .gitignore now lets it through")
     local = root / ".claude" / "settings.local.json"
     files[local] = with_json_key(_text(local), "autoMemoryDirectory", str(folder), local)
-    files[root / ".gitattributes"] = with_line(_text(root / ".gitattributes"), f"{name}/{place.INDEX} linguist-generated")
     where = Place(folder, "project", "init", repo, settings.load([folder, root]), place.INDEX)
+    files[root / ".gitattributes"] = with_line(_text(root / ".gitattributes"), _marked(where))
     config = root / settings.FILE
-    values: dict[str, object] = {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
+    values: dict[str, object] = (
+        {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
+    )
     claude = place.claude_home() / "projects" / place.project_id(root) / "memory"
     copies, open_ = _copies(claude, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
@@ -109,36 +135,53 @@ def _has_link(root: Path, name: str) -> bool:
     return False
 
 
-def _lifted(repo: git.Repo, name: str, rule: str, yes: bool) -> str:
-    """The .gitignore that no longer hides the memory, tried out; Raises UnableError where consent or effect is missing."""
-    source, number, pattern = rule.rsplit(":", 2)
-    top = name.split("/")[0]
-    file = repo.root / ".gitignore"
-    advice = f"git ignores {name} ({source}:{number}: {pattern})"
-    if Path(source) != Path(".gitignore"):
-        raise UnableError(advice, f"change that rule, or use another folder: --dir docs/memory (a rule in {source} is not ours to edit)", code="ignored")
-    lines = split_lines(_text(file))
-    eol = line_end("".join(lines))
-    deeper = ["/".join(name.split("/")[: n + 1]) for n in range(len(name.split("/")))]
-    instead = [f"/{top}/*{eol}"] if pattern.strip("/") == top else [lines[int(number) - 1]]
-    for n, folder in enumerate(deeper[1:], 1):
-        instead.append(f"!/{folder}/{eol}")
-        if n < len(deeper) - 1:
-            instead.append(f"/{folder}/*{eol}")
-    if pattern.strip("/") != top and len(deeper) == 1:
-        instead.append(f"!/{name}/{eol}")
-    lines[int(number) - 1 : int(number)] = instead
+def _lifted(repo: git.Repo, name: str, rule: git.Rule, yes: bool) -> str:
+    """The .gitignore that no longer hides the memory, tried out on the side.
+
+    Raises UnableError where consent or effect is missing.
+    """
+    advice = f"git ignores {name} ({rule.file}:{rule.line}: {rule.pattern})"
+    if rule.file != ".gitignore":
+        hint = f"{rule.file} is not ours to edit: change that rule, or use another folder: --dir docs/memory"
+        raise UnableError(advice, hint, code="ignored")
+    lines = split_lines(_text(repo.root / ".gitignore"))
+    instead = [line + line_end("".join(lines)) for line in _instead(name, rule.pattern)]
+    lines[rule.line - 1 : rule.line] = instead
     new = "".join(lines)
-    if not yes:
-        shown = "".join(f"+{line}" for line in instead).rstrip()
-        raise UnableError(f"{advice}; this would let it through: {' '.join(shown.split())}", "say --yes to write it, or use another folder: --dir docs/memory", code="ignored")
-    before = _text(file)
-    store.write(file, new.encode())
-    still = git.ignored_by(repo, f"{name}/{place.INDEX}")
-    store.write(file, before.encode())
+    still = _still_ignored(repo, name, new)
     if still:
-        raise UnableError(f"git would still ignore {name} ({still})", "use another folder: --dir docs/memory", code="ignored")
+        message = f"git would still ignore {name} ({still})"
+        raise UnableError(message, "use another folder: --dir docs/memory", code="ignored")
+    if not yes:
+        hint = "say --yes to write it, or use another folder: --dir docs/memory"
+        shown = " ".join("".join(instead).split())
+        raise UnableError(f"{advice}; this would let it through: {shown}", hint, code="ignored")
     return new
+
+
+def _instead(name: str, pattern: str) -> list[str]:
+    """The lines that take a rule's place: under an ignored folder a negation has no effect, so open it step by step."""
+    folders = ["/".join(name.split("/")[: n + 1]) for n in range(name.count("/") + 1)]
+    hides_top = pattern.strip("/") in (folders[0], f"{folders[0]}/*", f"{folders[0]}/**")
+    rows = [f"/{folders[0]}/*" if hides_top and len(folders) > 1 else pattern]
+    for folder in folders[1:-1]:
+        rows += [f"!/{folder}/", f"/{folder}/*"]
+    return [*rows, f"!/{name}/"]
+
+
+def _still_ignored(repo: git.Repo, name: str, text: str) -> str:
+    """The rule that would hide the memory if .gitignore held text, "" for none; tried in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
+        tried = Path(folder)
+        (tried / name).mkdir(parents=True)
+        (tried / ".gitignore").write_bytes(text.encode("utf-8", "surrogateescape"))
+        folders = [Path(name), *Path(name).parents]
+        for part in folders[:-1]:
+            below = store.read_bytes(repo.root / part / ".gitignore")
+            if below is not None:
+                (tried / part / ".gitignore").write_bytes(below)
+        paths = [f"{name}/{place.INDEX}", f"{name}/a-lesson.md"]
+        return next((str(rule) for rule in git.ignored(repo, paths, at=tried).values()), "")
 
 
 def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], list[Consent]]:
@@ -159,15 +202,24 @@ def _init_native(options: Options) -> Initialised:
     root = repo.main_root if repo else options.cwd
     folder = place.claude_home() / "projects" / place.project_id(root) / "memory"
     if folder.is_symlink():
-        raise UnableError(f"{folder} is a symbolic link; Claude refuses to write through it", "use: learnloop init", code="symlink-escape")
+        raise UnableError(
+            f"{folder} is a symbolic link; Claude refuses to write through it",
+            "use: learnloop init",
+            code="symlink-escape",
+        )
     if not options.asked.dry_run:
         folder.mkdir(parents=True, exist_ok=True)
     around = git.find(folder)
-    if around is None and not options.asked.dry_run:
+    hidden = around and around.root != folder.resolve() and git.ignored_by(around, _index_in(around, folder))
+    if (around is None or hidden) and not options.asked.dry_run:
         git.call(folder, "init", "-q", "-b", "main")
     folder = folder.resolve()
     where = place.at(folder, "project", "init --native")
     return _finish(where, options, {}, folder / settings.FILE, {}, {}, [], [])
+
+
+def _index_in(repo: git.Repo, folder: Path) -> str:
+    return (folder.resolve() / place.INDEX).relative_to(repo.root).as_posix()
 
 
 def _finish(
@@ -177,28 +229,57 @@ def _finish(
     """Write what init decided, adopt what stands there, and end in one commit."""
     there = store.read(where.folder).data if where.folder.is_dir() else {}
     text = {**copies, **there}.get(place.INDEX, index.NEW.encode()).decode("utf-8", "surrogateescape")
-    adopted = _stateless(where, {**copies, **there}, text)
+    # What came after the first init is new: a candidate, not something that was in force all along.
+    adopted = [] if _is_initialised(where) else _stateless(where, {**copies, **there}, text)
     known = set(where.settings.adopted)
     if set(adopted) - known:
         values = {**values, "adopted": sorted(known | set(adopted))}
     if values:
         files[config] = with_settings(_text(config), values, config)
-    for outside in keep_out or []:
-        if where.repo and not options.asked.dry_run and not git.tracked(where.repo, outside.relative_to(where.repo.root).as_posix()):
-            git.exclude(where.repo, outside.relative_to(where.repo.root).as_posix())
     everything = {path: content.encode("utf-8", "surrogateescape") for path, content in files.items()}
     everything |= {where.folder / path: data for path, data in copies.items()}
     changed = {path: data for path, data in everything.items() if store.read_bytes(path) != data}
     if options.asked.dry_run:
         said += [f"would write {path}" for path in changed]
         return Initialised(where, _nothing(where), tuple(said), len(adopted), tuple(open_))
+    committed = [path for path in files if path in changed and path not in (keep_out or [])]
+    if where.repo:
+        _refuse_edited(where.repo, committed)
+        _keep_out(where.repo, keep_out or [])
     for path, data in changed.items():
         store.write(path, data)
     fresh = place.at(where.folder, where.kind, where.chosen_by)
-    commit = [apply.folder_in(fresh, path) for path in files if path not in (keep_out or [])]
-    done = apply.first(fresh, options.asked, commit, adopted)
+    done = apply.first(fresh, options.asked, [apply.folder_in(fresh, path) for path in committed], adopted)
     said += [f"wrote {path}" for path in changed if path in files]
     return Initialised(fresh, done, tuple(said), len(adopted), tuple(open_))
+
+
+def _is_initialised(where: Place) -> bool:
+    if store.load_ledger(where) is not None:
+        return True
+    return where.repo is not None and _marked(where) in _text(where.repo.root / ".gitattributes").splitlines()
+
+
+def _marked(where: Place) -> str:
+    """The line of .gitattributes by which forges fold the document."""
+    return f"{where.in_repo(where.document)} linguist-generated"
+
+
+def _refuse_edited(repo: git.Repo, paths: list[Path]) -> None:
+    """A person's own edits of a tracked file that we are about to commit must not get into our commit."""
+    for path in paths:
+        inside = path.relative_to(repo.root).as_posix()
+        flags = git.changed(repo, inside).get(inside, "")
+        if flags.strip("?"):
+            hint = "commit or stash it first, so that your edit and ours stay apart"
+            raise UnableError(f"{inside} has changes that are not committed", hint, code="dirty-target")
+
+
+def _keep_out(repo: git.Repo, paths: list[Path]) -> None:
+    for path in paths:
+        inside = path.relative_to(repo.root).as_posix()
+        if not git.tracked(repo, inside):
+            git.exclude(repo, inside)
 
 
 def _nothing(where: Place) -> Done:
@@ -227,10 +308,16 @@ def _init_skill(options: Options) -> Initialised:
     skill = (options.cwd / Path(options.skill).expanduser()).resolve()
     skill = skill.parent if skill.name == "SKILL.md" else skill
     if not (skill / "SKILL.md").is_file():
-        raise UnableError(f"there is no SKILL.md in {skill}", "name the skill's folder: learnloop init --skill PATH", code="no-skill")
+        raise UnableError(
+            f"there is no SKILL.md in {skill}",
+            "name the skill's folder: learnloop init --skill PATH",
+            code="no-skill",
+        )
     folder = skill / "references"
     if folder.is_symlink() or any(path.name == place.INDEX for path in folder.glob("*.md")):
-        raise UnableError(f"{folder} cannot hold a notebook (a link, or a MEMORY.md stands there)", "move it first")
+        raise UnableError(
+            f"{folder} cannot hold a notebook (a link, or a MEMORY.md stands there)", "move it first"
+        )
     where = place.at(folder, "skill", "init --skill")
     before = _text(skill / "SKILL.md")
     after = with_contract(before, where.document)
@@ -238,10 +325,14 @@ def _init_skill(options: Options) -> Initialised:
     files = {skill / "SKILL.md": after}
     if where.repo:
         attributes = where.repo.root / ".gitattributes"
-        files[attributes] = with_line(_text(attributes), f"{where.in_repo(where.document)} linguist-generated")
+        files[attributes] = with_line(_text(attributes), _marked(where))
         rule = git.ignored_by(where.repo, where.in_repo(where.document))
         if rule:
-            raise UnableError(f"git ignores {where.in_repo(where.document)} ({rule})", "change that rule first", code="ignored")
+            raise UnableError(
+                f"git ignores {where.in_repo(where.document)} ({rule})",
+                "change that rule first",
+                code="ignored",
+            )
     text = _text(folder / where.document)
     said = [f"wrote {path}" for path, content in files.items() if content != _text(path)]
     found = len(notebook.entries(text))
@@ -254,7 +345,12 @@ def _init_skill(options: Options) -> Initialised:
         if not draft.document:
             draft.set_document(None, notebook.NEW)
         _adopt_entries(draft)
-        draft.cut("init", sorted(draft.lessons), f"{found} entries adopted" if found else "", subject=f"learnloop: init {skill.name}")
+        draft.cut(
+            "init",
+            sorted(draft.lessons),
+            f"{found} entries adopted" if found else "",
+            subject=f"learnloop: init {skill.name}",
+        )
 
     if not options.asked.dry_run:
         folder.mkdir(exist_ok=True)
@@ -271,7 +367,9 @@ def _adopt_entries(draft: Draft) -> None:
             continue
         slug = free_slug(slugify(row.slug), taken)
         taken.add(slug)
-        adopted = absorb.adopted_entry(row, slug, draft.path_of(slug), draft.today, draft.run.removesuffix(f"-{draft.today}"))
+        adopted = absorb.adopted_entry(
+            row, slug, draft.path_of(slug), draft.today, draft.run.removesuffix(f"-{draft.today}")
+        )
         draft.put(slug, lessonfile.render(adopted), adopted.path)
         known[slug] = draft.lesson(slug)
     draft.knew(known)
@@ -324,7 +422,9 @@ def with_json_key(text: str, key: str, value: str, path: Path) -> str:
     try:
         old = json.loads(text.lstrip("\ufeff"))
     except json.JSONDecodeError as error:
-        raise UsageError(f"{path}:{error.lineno}: not valid JSON ({error.msg})", "mend it first; nothing was changed") from error
+        raise UsageError(
+            f"{path}:{error.lineno}: not valid JSON ({error.msg})", "mend it first; nothing was changed"
+        ) from error
     if not isinstance(old, dict):
         raise UsageError(f"{path} does not hold a JSON object", "mend it first; nothing was changed")
     if old.get(key) == value:
@@ -332,18 +432,31 @@ def with_json_key(text: str, key: str, value: str, path: Path) -> str:
     said = json.dumps(value, ensure_ascii=False)
     name = re.escape(json.dumps(key))
     if key in old:
-        new = re.sub(rf"({name}\s*:\s*){re.escape(json.dumps(old[key], ensure_ascii=False))}", lambda m: m[1] + said, text, count=1)
+        new = re.sub(
+            rf"({name}\s*:\s*){re.escape(json.dumps(old[key], ensure_ascii=False))}",
+            lambda m: m[1] + said,
+            text,
+            count=1,
+        )
     else:
         opening = text.index("{") + 1
         gap = re.match(r"\s*", text[opening:])
         space = (gap[0] if gap else "") or ("\n  " if old else "\n")
-        new = text[:opening] + (space if old else "\n  ") + f"{json.dumps(key)}: {said}" + ("," if old else "\n") + text[opening:].lstrip(" \r\n\t" if not old else "")
+        new = (
+            text[:opening]
+            + (space if old else "\n  ")
+            + f"{json.dumps(key)}: {said}"
+            + ("," if old else "\n")
+            + text[opening:].lstrip(" \r\n\t" if not old else "")
+        )
     try:
         good = json.loads(new.lstrip("\ufeff")) == {**old, key: value}
     except json.JSONDecodeError:
         good = False
     if not good:
-        raise UsageError(f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}")
+        raise UsageError(
+            f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}"
+        )
     return new
 
 
@@ -352,7 +465,9 @@ def with_settings(text: str, values: dict[str, object], path: Path) -> str:
     eol = line_end(text)
     for key, value in values.items():
         if isinstance(value, list):
-            said = f"[{eol}" + "".join(f"  {json.dumps(item, ensure_ascii=False)},{eol}" for item in value) + "]"
+            said = (
+                f"[{eol}" + "".join(f"  {json.dumps(item, ensure_ascii=False)},{eol}" for item in value) + "]"
+            )
         else:
             said = json.dumps(value, ensure_ascii=False)
         line = f"{key} = {said}{eol}"

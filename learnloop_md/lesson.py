@@ -15,6 +15,8 @@ KINDS = ("correction", "failure", "success", "preference", "workaround", "note")
 RULE_LIMIT = 500  # characters, "one rule per note" (R004-04)
 SLUG_LIMIT = 80
 
+_SLUG_ROOM = 48  # a made slug stays short enough for an index line of 150 characters
+_LOOSE_ENDS = set("a an and as at before after but by for from in into is it of on or so than that the to when with".split())
 _RESERVED = {
     "claude", "memory", "readme", "skill", "agents", "learnings", "index", "review-patterns",
     "con", "prn", "aux", "nul", *(f"{device}{n}" for device in ("com", "lpt") for n in range(1, 10)),
@@ -106,16 +108,17 @@ def first_sentence(text: str) -> str:
 
 
 def slugify(text: str) -> str:
-    """A slug for text: lower-case letters and digits of any script joined by "-", at most 80 characters."""
+    """A slug for text: lower-case letters and digits of any script joined by "-", at most 48 characters."""
     folded = unicodedata.normalize("NFC", text).lower()
     words = re.findall(r"[^\W_]+", re.sub(r"['’`]", "", folded))
-    slug = ""
+    kept: list[str] = []
     for word in words:
-        longer = f"{slug}-{word}" if slug else word
-        if len(longer) > 60:
+        if len("-".join([*kept, word])) > _SLUG_ROOM:
+            while len(kept) > 2 and kept[-1] in _LOOSE_ENDS:
+                kept.pop()
             break
-        slug = longer
-    slug = slug or "".join(words)[:60] or "lesson"
+        kept.append(word)
+    slug = "-".join(kept) or "".join(words)[:_SLUG_ROOM] or "lesson"
     return f"{slug}-lesson" if slug in _RESERVED else slug
 
 

@@ -39,13 +39,13 @@ def decode(path: str, data: bytes) -> str | Quarantined:
     """The file's text, or why it is not one we read (judged on the raw bytes)."""
     if len(data) > SIZE_LIMIT:
         return Quarantined(path, "too-large", 1, "larger than 1 MiB")
-    if not data.strip():
-        return Quarantined(path, "empty", 1, "the file is empty")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return Quarantined(path, "not-utf8", line, "not UTF-8 text")
+    if not text.strip("\ufeff \t\r\n\x0b\x0c\x85\xa0"):
+        return Quarantined(path, "empty", 1, "the file is empty")
     if "\0" in text:
         return Quarantined(path, "nul-byte", text.count("\n", 0, text.index("\0")) + 1, "holds a NUL byte")
     control = _CONTROL.search(text)

@@ -1,14 +1,16 @@
-"""The life of a lesson: captured, seen again, graduated, confirmed, disputed, archived, brought back (design §5).
+"""The life of a lesson: captured, seen again, graduated, disputed, archived, brought back (design §5).
 
 Each function changes a Draft and gives what to answer; nothing here touches the disk.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
-from learnloop_md import guard, lesson as lessons, lessonfile, memory, sameness
-from learnloop_md.errors import RefusedError, UnableError, UsageError
+from learnloop_md import guard, lessonfile, memory
+from learnloop_md import lesson as lessons
+from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Event, Lesson, merged_events
 from learnloop_md.plan import PAST, Draft
 
@@ -20,8 +22,9 @@ class Outcome(NamedTuple):
     slug: str
     state: str
     said: tuple[str, ...] = ()
-    more: dict[str, Any] = {}  # noqa: RUF012 - never mutated; a NamedTuple default
-    saved: bool = False  # whether a lesson was captured: the visible form of R001-70
+    more: dict[str, Any] = {}  # noqa: RUF012 - never mutated; a NamedTuple's default
+    captures: bool = False  # whether it answers a note: the visible forms of R001-70 and R001-71
+    headline: str = ""  # what people read instead of "action slug"
 
 
 class Saying(NamedTuple):
@@ -44,9 +47,9 @@ def unchanged(draft: Draft, slug: str, why: str) -> Outcome:
 
 
 def from_text(text: str, saying: Saying) -> Saying:
-    """A saying from standard input: its first paragraph is the rule, labelled paragraphs are Why and How to apply."""
+    """A saying from standard input: first the rule, then paragraphs labelled Why and How to apply."""
     body = lessonfile.parse_body(text.replace("\r\n", "\n"))
-    rule, _, rest = body.rule.partition("\n\n")
+    rule, _, rest = re.sub(r"\n[ \t]*\n\s*", "\n\n", body.rule).partition("\n\n")
     return saying._replace(
         rule=rule,
         why=saying.why or body.why,
@@ -56,25 +59,42 @@ def from_text(text: str, saying: Saying) -> Saying:
 
 
 def check_saying(saying: Saying) -> None:
-    """Raises UsageError for an empty or too long rule and unknown words, RefusedError for secrets (R004-04, R004-20)."""
+    """Raises UsageError for no rule or unknown words, RefusedError for secrets, length (R004-04, R004-20)."""
     if not saying.rule.strip():
         raise UsageError("there is no rule to note", 'write: learnloop note "one rule"', code="empty")
     guard.refuse_secrets(
         {
-            "rule": saying.rule, "why": saying.why, "how": saying.how, "title": saying.title, "name": saying.name,
-            "context": saying.context, "evidence": saying.evidence, "tag": "\n".join(saying.tags),
+            "rule": saying.rule, "why": saying.why, "how": saying.how, "title": saying.title,
+            "name": saying.name, "context": saying.context, "evidence": saying.evidence,
+            "tag": "\n".join(saying.tags),
         }
     )  # fmt: skip
     if len(saying.rule.strip()) > lessons.RULE_LIMIT:
-        message = f"the rule has {len(saying.rule.strip())} characters, the limit is {lessons.RULE_LIMIT}: one rule per note"
+        size = len(saying.rule.strip())
+        message = f"the rule has {size} characters, the limit is {lessons.RULE_LIMIT}: one rule per note"
         raise RefusedError(message, "split it, or move the reasons to --why and --how", code="too-long")
-    for option, value, known in (("--type", saying.type, lessons.TYPES), ("--kind", saying.kind, lessons.KINDS)):
+    for option, value, known in (
+        ("--type", saying.type, lessons.TYPES),
+        ("--kind", saying.kind, lessons.KINDS),
+    ):
         if value not in known:
             raise UsageError(f"{option} {value!r} is not known", f"use one of: {', '.join(known)}")
-    for text in (saying.rule, saying.why, saying.how, saying.title, saying.context, saying.evidence, *saying.tags):
-        if control := lessonfile.decode("note", text.encode("utf-8", "surrogatepass") or b"x"):
-            if isinstance(control, lessonfile.Quarantined):
-                raise RefusedError(f"the text {control.message}", "write it again without", code=control.reason)
+    for text in (
+        saying.rule,
+        saying.why,
+        saying.how,
+        saying.title,
+        saying.context,
+        saying.evidence,
+        *saying.tags,
+    ):
+        found = lessonfile.decode("note", text.encode("utf-8", "surrogatepass")) if text.strip() else ""
+        if isinstance(found, lessonfile.Quarantined):
+            raise RefusedError(
+                f"a text {found.message.replace('not ', 'is not ')}",
+                "write it again without",
+                code=found.reason,
+            )
 
 
 def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, supersedes: str = "") -> Outcome:
@@ -82,27 +102,52 @@ def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, sup
     check_saying(saying)
     if sum(map(bool, (same, new, supersedes))) > 1:
         raise UsageError("--same, --new and --supersedes exclude each other", "give one of them")
-    old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
-    found = sameness.rank(saying.rule, [(slug, lesson.rule) for slug, lesson in draft.lessons.items()])
     if same:
         return see(draft, memory.find_slug(draft.memory, same), saying.evidence)
-    alike = [row for row in found if row.verdict == "same"] if not (new or supersedes) else []
+    old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
+    from learnloop_md import sameness  # lazy: only a note asks what is alike (7 ms)
+
+    others = [(slug, lesson.rule) for slug, lesson in draft.lessons.items() if slug != old]
+    found = sameness.rank(saying.rule, others)
+    alike = [row for row in found if row.verdict == "same"] if not (new or old) else []
     if alike:
         alike.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
-        return see(draft, alike[0].slug, saying.evidence)
+        return see(draft, _stands_for(draft, alike[0].slug), saying.evidence)
     slug = _add(draft, saying)
     draft.cut("note", [slug], saying.why or saying.rule)
     near = [row._asdict() for row in found if row.verdict != "opposite"][:5]
     against = [row._asdict() for row in found if row.verdict == "opposite"][:5]
-    for rows in (near, against):
-        for row in rows:
-            row.pop("verdict")
-    more = {"near": near, "contradicts": against}
-    said = [f"near {row['slug']} ({row['why']}): join with: learnloop merge {slug} {row['slug']}" for row in near]
-    said += [f"says the opposite of {r['slug']} ({r['why']}): replace it with: learnloop supersede {slug} {r['slug']}" for r in against]
+    for row in (*near, *against):
+        row.pop("verdict")
+    said: list[str] = []
+    for row in near:
+        said += [f"near {_quoted(draft, row['slug'])}"]
+        said += [f"  if it is the same: learnloop merge {slug} {row['slug']}"]
+    for row in against:
+        said += [f"may contradict {_quoted(draft, row['slug'])}"]
+        said += [f"  if the new one holds: learnloop supersede {slug} {row['slug']}"]
     if old:
         supersede(draft, slug, old)
-    return Outcome("added", slug, draft.lesson(slug).state, tuple(said), more, saved=True)
+        said.append(f"takes the place of {old}, which is archived")
+    more = {"near": near, "contradicts": against}
+    return Outcome("added", slug, draft.lesson(slug).state, tuple(said), more, captures=True)
+
+
+def _quoted(draft: Draft, slug: str) -> str:
+    return f'{slug}: "{lessons.shorten(lessons.fold(draft.lesson(slug).rule), 80)}"'
+
+
+def _stands_for(draft: Draft, slug: str) -> str:
+    """The lesson that a lesson was merged into, else itself: what says the same counts where it is kept."""
+    met = {slug}
+    while (lesson := draft.lesson(slug)).archive_note.startswith(
+        MERGED
+    ) and lesson.superseded_by in draft.lessons:
+        slug = lesson.superseded_by
+        if lesson.is_active or slug in met:
+            return lesson.slug
+        met.add(slug)
+    return slug
 
 
 def _add(draft: Draft, saying: Saying) -> str:
@@ -130,35 +175,55 @@ def _add(draft: Draft, saying: Saying) -> str:
         why=saying.why,
         how=saying.how,
     )
-    draft.put(slug, lessonfile.render(lesson))
+    text = lessonfile.render(lesson)
+    if len(text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:
+        raise RefusedError(
+            "the lesson would be larger than 64 KiB", "keep the reasons short", code="too-long"
+        )
+    draft.put(slug, text)
     return slug
 
 
 STALE = ("stale", "seen once", "evicted")  # how an archive note begins that a rule wrote, not a person
+MERGED = "Merged into "
 
 
 def see(draft: Draft, slug: str, evidence: str = "") -> Outcome:
-    """One more sighting of a lesson; the second independent one graduates it, an archived one comes back (design §5)."""
+    """One more sighting; the second independent one graduates, an archived lesson comes back (design §5)."""
     lesson = draft.lesson(slug)
+    more: dict[str, Any] = {"near": [], "contradicts": []}
     if draft.run in {event.run for event in lesson.seen}:
-        return unchanged(draft, slug, f"{slug} was seen in this run already")
+        return unchanged(draft, slug, f"{slug} was seen in this run already")._replace(
+            more=more, captures=True
+        )
     event = Event(draft.today, draft.run, lessons.fold(evidence))
     draft.set(slug, seen=merged_events(lesson.seen, [event]))
     said: list[str] = []
-    more: dict[str, Any] = {"near": [], "contradicts": []}
     if lesson.state == "archived":
         said, more = _came_back(draft, slug, lesson, more)
-    draft.cut("see", [slug], f"seen again on {draft.today} in {draft.run}" + (f": {event.evidence}" if evidence else ""))
+    draft.cut(
+        "see",
+        [slug],
+        f"seen again on {draft.today} in {draft.run}" + (f": {event.evidence}" if event.evidence else ""),
+    )
     graduated = graduate_if_repeated(draft, slug)
-    return Outcome("graduated" if graduated else "seen", slug, draft.lesson(slug).state, tuple(said), more, saved=True)
+    action = "graduated" if graduated else "seen"
+    return Outcome(action, slug, draft.lesson(slug).state, tuple(said), more, captures=True)
 
 
-def _came_back(draft: Draft, slug: str, lesson: Lesson, more: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+def _came_back(
+    draft: Draft, slug: str, lesson: Lesson, more: dict[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
     """What a sighting does to an archived lesson."""
     if lesson.superseded_by:
-        return [f"{slug} is superseded by {lesson.superseded_by}: note that one, or restore this"], {**more, "superseded_by": lesson.superseded_by}
+        return [f"{slug} is superseded by {lesson.superseded_by}: note that one, or restore this"], {
+            **more,
+            "superseded_by": lesson.superseded_by,
+        }
     if lesson.codified_in:
-        return [f"relapse: {slug} is codified in {lesson.codified_in} and happened again; strengthen the text there"], {**more, "relapse": True}
+        return [
+            f"relapse: {slug} is codified in {lesson.codified_in} and happened again: strengthen it there"
+        ], {**more, "relapse": True}
     if lesson.archive_note.lower().startswith(STALE):
         draft.set(slug, state="candidate", archive_note=None)
         return [f"{slug} had gone stale and is back"], more
@@ -181,7 +246,9 @@ def graduate(draft: Draft, slug: str) -> Outcome:
     """Make a candidate current because a person says so."""
     lesson = draft.lesson(slug)
     if lesson.state == "archived":
-        raise UsageError(f"{slug} is archived", f"bring it back with: learnloop restore {slug}", code="archived")
+        raise UsageError(
+            f"{slug} is archived", f"bring it back with: learnloop restore {slug}", code="archived"
+        )
     if lesson.state == "current" and (lesson.stated or not lesson.is_note):
         return unchanged(draft, slug, f"{slug} is current already")
     draft.set(slug, state="current")
@@ -190,34 +257,59 @@ def graduate(draft: Draft, slug: str) -> Outcome:
 
 
 def confirm(draft: Draft, slug: str, evidence: str = "") -> Outcome:
-    """It helped: one confirmation by this run; a lesson archived as disputed comes back when it no longer is (R004-32)."""
+    """It helped: one confirmation by this run; a lesson archived as disputed may come back (R004-32)."""
     lesson = draft.lesson(slug)
     if draft.run in {event.run for event in lesson.confirmed}:
-        return unchanged(draft, slug, f"{slug} was confirmed in this run already")
-    draft.set(slug, confirmed=merged_events(lesson.confirmed, [Event(draft.today, draft.run, lessons.fold(evidence))]))
+        return unchanged(draft, slug, f"{slug} was confirmed in this run already ({draft.run})")
+    draft.set(
+        slug,
+        confirmed=merged_events(lesson.confirmed, [Event(draft.today, draft.run, lessons.fold(evidence))]),
+    )
     draft.cut("confirm", [slug], lessons.fold(evidence) or f"helped in {draft.run}")
     lesson = draft.lesson(slug)
-    if lesson.state == "archived" and lesson.archive_note.startswith("Disputed") and not lessons.is_rejected(lesson):
-        enough = len(lessons.runs(lesson)) >= draft.memory.place.settings.sightings_to_graduate
-        draft.set(slug, state="current" if enough else "candidate", archive_note=None)
+    said: tuple[str, ...] = ()
+    if (
+        lesson.state == "archived"
+        and lesson.archive_note.startswith("Disputed")
+        and not lessons.is_rejected(lesson)
+    ):
+        draft.set(slug, state=_earned(draft, lesson), archive_note=None)
         draft.cut("restore", [slug], "confirmed: no longer disputed more often than it helped")
-    return Outcome("confirmed", slug, draft.lesson(slug).state)
+        said = ("it is no longer disputed more often than it helped, so it is back",)
+    return Outcome("confirmed", slug, draft.lesson(slug).state, said)
+
+
+def _earned(draft: Draft, lesson: Lesson) -> str:
+    """The state that a lesson's sightings give it."""
+    enough = draft.memory.place.settings.sightings_to_graduate
+    return "current" if len(lessons.runs(lesson)) >= enough else "candidate"
 
 
 def dispute(draft: Draft, slug: str, evidence: str = "") -> Outcome:
-    """It misled: one dispute by this run; disputed more often than seen and confirmed, it is archived unless pinned."""
+    """It misled: one dispute by this run; disputed more than it helped, it is archived unless pinned."""
     lesson = draft.lesson(slug)
     if draft.run in {event.run for event in lesson.disputed}:
-        return unchanged(draft, slug, f"{slug} was disputed in this run already")
-    draft.set(slug, disputed=merged_events(lesson.disputed, [Event(draft.today, draft.run, lessons.fold(evidence))]))
+        return unchanged(draft, slug, f"{slug} was disputed in this run already ({draft.run})")
+    draft.set(
+        slug, disputed=merged_events(lesson.disputed, [Event(draft.today, draft.run, lessons.fold(evidence))])
+    )
     draft.cut("dispute", [slug], lessons.fold(evidence) or f"misled in {draft.run}")
     lesson = draft.lesson(slug)
     if lesson.is_active and lessons.is_rejected(lesson):
         if lesson.pinned:
-            return Outcome("disputed", slug, lesson.state, (f"{slug} is pinned: it stays, though disputed more than confirmed",))
+            return Outcome(
+                "disputed",
+                slug,
+                lesson.state,
+                (f"{slug} is pinned: it stays, though disputed more than confirmed",),
+            )
         good = len(lesson.seen) + len(lesson.confirmed)
         _archive(draft, slug, f"Disputed: {len(lesson.disputed)} times, seen and confirmed {good} times")
         draft.cut("archive", [slug], "disputed more often than seen and confirmed")
+        said = (
+            f"disputed more often than seen and confirmed; what brings it back: learnloop confirm {slug}",
+        )
+        return Outcome("disputed", slug, "archived", said)
     return Outcome("disputed", slug, draft.lesson(slug).state)
 
 
@@ -228,10 +320,16 @@ def _archive(draft: Draft, slug: str, why: str, **fields: str) -> None:
 def archive(draft: Draft, slug: str, why: str, change: str = "archive") -> Outcome:
     """Take a lesson out of force, always with a note why (R002-41)."""
     if not why.strip():
-        raise UsageError("an archived lesson needs a note why", f'write: learnloop archive {slug} --note "…"', code="missing-note")
+        raise UsageError(
+            "an archived lesson needs a note why",
+            f'write: learnloop archive {slug} --note "…"',
+            code="missing-note",
+        )
     guard.refuse_secrets({"note": why})
     if draft.lesson(slug).state == "archived":
-        return unchanged(draft, slug, f"{slug} is archived already: {draft.lesson(slug).archive_note}")
+        return unchanged(
+            draft, slug, f"{slug} is archived already: {draft.lesson(slug).archive_note or 'without a note'}"
+        )
     _archive(draft, slug, why)
     draft.cut(change, [slug], lessons.fold(why))
     return Outcome(PAST[change], slug, "archived")
@@ -246,8 +344,7 @@ def restore(draft: Draft, slug: str, state: str, text: str = "", path: str = "")
     lesson = draft.lesson(slug)
     if lesson.state != "archived":
         return unchanged(draft, slug, f"{slug} is not archived")
-    enough = len(lessons.runs(lesson)) >= draft.memory.place.settings.sightings_to_graduate
-    state = state or ("current" if enough else "candidate")
+    state = state or _earned(draft, lesson)
     draft.set(slug, state=state, archive_note=None, superseded_by=None, codified_in=None)
     draft.cut("restore", [slug], f"it was archived: {lesson.archive_note or 'without a note'}")
     return Outcome("restored", slug, state)
@@ -280,6 +377,10 @@ def rename(draft: Draft, slug: str, new: str) -> Outcome:
     draft.remove(slug)
     draft.put(new, lesson.text, f"{folder}/{new}.md" if folder else f"{new}.md")
     draft.set(new, renamed_from=slug)
+    if (
+        draft.lesson(new).state != lesson.state
+    ):  # it had none of its own: its old name stood for it in the settings
+        draft.set(new, state=lesson.state)
     if lesson.name == slug:
         draft.set(new, name=new)
     for other, row in list(draft.lessons.items()):
@@ -288,7 +389,7 @@ def rename(draft: Draft, slug: str, new: str) -> Outcome:
             draft.set(other, **changed)
     draft.renamed(slug, new)
     draft.cut("rename", [slug, new], f"{slug} is now {new}")
-    return Outcome("renamed", new, draft.lesson(new).state)
+    return Outcome("renamed", new, draft.lesson(new).state, headline=f"renamed {slug} to {new}")
 
 
 def supersede(draft: Draft, new: str, old: str) -> Outcome:
@@ -302,26 +403,32 @@ def supersede(draft: Draft, new: str, old: str) -> Outcome:
     draft.set(new, supersedes=old)
     _archive(draft, old, f"Superseded by {new}", superseded_by=new)
     draft.cut("supersede", [new, old], f"{new} takes the place of {old}")
-    return Outcome("superseded", new, draft.lesson(new).state, (), {"superseded": old})
+    headline = f"{new} takes the place of {old}"
+    return Outcome("superseded", new, draft.lesson(new).state, (), {"superseded": old}, headline=headline)
 
 
 def merge(draft: Draft, source: str, target: str) -> Outcome:
-    """Fold one lesson into another: its sightings, reasons and tags are kept there, it is archived (R002-34)."""
+    """Fold one lesson into another, which keeps its sightings, reasons and tags; it is archived (R002-34)."""
     if source == target:
         raise UsageError("a lesson cannot be merged with itself", "name two lessons: learnloop merge NEW OLD")
     fold_into(draft, source, target)
     draft.cut("merge", [target, source], f"{source} says the same as {target}")
     graduated = graduate_if_repeated(draft, target)
-    return Outcome("graduated" if graduated else "merged", target, draft.lesson(target).state, (), {"merged": source})
+    action, headline = "graduated" if graduated else "merged", f"merged {source} into {target}"
+    return Outcome(action, target, draft.lesson(target).state, (), {"merged": source}, headline=headline)
 
 
 def fold_into(draft: Draft, source: str, target: str) -> None:
     """The edits of a merge, without a commit."""
     a, b = draft.lesson(source), draft.lesson(target)
     if not b.is_active:
-        raise UsageError(f"{target} is archived", f"restore it first: learnloop restore {target}", code="archived")
+        raise UsageError(
+            f"{target} is archived", f"restore it first: learnloop restore {target}", code="archived"
+        )
     if not a.is_active:
-        raise UnableError(f"{source} is archived already", f"its note: {a.archive_note}", code="archived")
+        raise UsageError(
+            f"{source} is archived already", f"restore it first: learnloop restore {source}", code="archived"
+        )
     changes = {
         "seen": merged_events(a.seen, b.seen),
         "confirmed": merged_events(a.confirmed, b.confirmed),
@@ -340,4 +447,6 @@ def fold_into(draft: Draft, source: str, target: str) -> None:
             draft.set_part(target, part, f"{theirs} Also: {mine}" if theirs else mine)
     if a.pinned and not b.pinned:
         draft.set(target, pinned=True)
-    _archive(draft, source, f"Merged into {target}", superseded_by=target)
+    if a.state == "current" and b.state == "candidate":  # what was in force stays in force
+        draft.set(target, state="current")
+    _archive(draft, source, f"{MERGED}{target}", superseded_by=target)

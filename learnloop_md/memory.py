@@ -35,6 +35,7 @@ class Memory(NamedTuple):
     document: str  # "" where there is none
     private: frozenset[str]  # slugs that stay out of git and out of the document
     ledger: Ledger | None
+    has_document: bool  # whether the document's file is there, be it empty
 
     @property
     def blocked(self) -> Quarantined | None:
@@ -44,7 +45,13 @@ class Memory(NamedTuple):
 
 def load(place: Place, *, scan_all: bool = False) -> Memory:
     """The memory on disk. Texts that were scanned for secrets before are trusted unless scan_all is set."""
-    return assemble(place, store.read(place.folder, place.lessons), _read_document(place), store.load_ledger(place), scan_all)
+    return assemble(
+        place,
+        store.read(place.folder, place.lessons),
+        _read_document(place),
+        store.load_ledger(place),
+        scan_all,
+    )
 
 
 def _read_document(place: Place) -> bytes | None:
@@ -56,7 +63,9 @@ def _read_document(place: Place) -> bytes | None:
     return store.read_bytes(full)
 
 
-def assemble(place: Place, files: Files, document: bytes | None, ledger: Ledger | None, scan_all: bool = True) -> Memory:
+def assemble(
+    place: Place, files: Files, document: bytes | None, ledger: Ledger | None, scan_all: bool = True
+) -> Memory:
     """A memory from the bytes of its files, wherever they were read (work tree, index, commit)."""
     lessons: dict[str, Lesson] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
@@ -82,14 +91,21 @@ def assemble(place: Place, files: Files, document: bytes | None, ledger: Ledger 
                 faults[path] = reading.faults
     text = ""
     if document is not None:
-        decoded = lessonfile.decode(place.document, document) if document.strip() else document.decode("utf-8", "replace")
+        decoded = (
+            lessonfile.decode(place.document, document)
+            if document.strip()
+            else document.decode("utf-8", "replace")
+        )
         if isinstance(decoded, Quarantined):
             quarantined.append(decoded)
         else:
             text = decoded
     types = place.settings.private_types
-    private = frozenset(s for s, x in lessons.items() if x.type in types) if _keeps_private(place) else frozenset()
-    return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, private, ledger)
+    private = (
+        frozenset(s for s, x in lessons.items() if x.type in types) if _keeps_private(place) else frozenset()
+    )
+    there = document is not None
+    return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, private, ledger, there)
 
 
 def _keeps_private(place: Place) -> bool:
@@ -101,7 +117,7 @@ def _in_archive(path: str) -> bool:
 
 
 def counting_state(lesson: Lesson, adopted: Iterable[str]) -> str:
-    """The state that counts: the one stated; else current for adopted files and plain notes; else candidate (design §2)."""
+    """The state that counts: the one stated; else current for adopted files and notes; else candidate (§2)."""
     if lesson.state in STATES:
         return lesson.state
     if lesson.slug in adopted:
@@ -115,7 +131,8 @@ def entries(place: Place, text: str, lessons: Mapping[str, Lesson]) -> dict[str,
     """The document's entries by slug: the first for each lesson, and those that have no lesson file."""
     found: dict[str, Entry] = {}
     if place.kind == "skill":
-        for row in notebook.entries(text):
+        # An entry that names its file is surer than one whose title only sounds like it.
+        for row in sorted(notebook.entries(text), key=lambda row: not row.path):
             claims = {name: value for name, value in row.claims.items() if name != "file"}
             found.setdefault(row.slug, Entry(row.zone, claims, row.raw, row.start + 1, row.path))
         return found
@@ -130,9 +147,11 @@ def entries(place: Place, text: str, lessons: Mapping[str, Lesson]) -> dict[str,
 def claims_of(place: Place, lesson: Lesson) -> dict[str, str]:
     """What the document says of a lesson when it is in step, without the state."""
     if place.kind == "skill":
-        return {name: value for name, value in notebook.claims_of(lesson).items() if name not in ("file", "state")}
+        return {
+            name: value for name, value in notebook.claims_of(lesson).items() if name not in ("file", "state")
+        }
     line = index.entries(index.render(lesson))
-    return {"title": lesson.shown_title, "description": line[0].hook if line else ""}
+    return {"title": line[0].title, "description": line[0].hook} if line else {"title": lesson.shown_title}
 
 
 class InStep(NamedTuple):
@@ -143,12 +162,18 @@ class InStep(NamedTuple):
 
 
 def in_step(
-    memory: Memory, text: str, lessons: Mapping[str, Lesson], before: Mapping[str, Lesson], skip: Iterable[str] = ()
+    memory: Memory,
+    text: str,
+    lessons: Mapping[str, Lesson],
+    before: Mapping[str, Lesson],
+    skip: Iterable[str] = (),
 ) -> InStep:
     """The document text brought in step with lessons; before holds them as the document last knew them."""
     place, kept = memory.place, set(skip)
     if place.kind == "skill":
-        return InStep(notebook.in_step(text or notebook.NEW, lessons, before, hidden=memory.private, skip=kept), ())
+        return InStep(
+            notebook.in_step(text or notebook.NEW, lessons, before, hidden=memory.private, skip=kept), ()
+        )
     quarantined = [q.path for q in memory.quarantined if q.path != place.document]
     stepped = index.in_step(
         text or index.NEW,
@@ -186,11 +211,21 @@ def find_slug(memory: Memory, name: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{name!r} may be {', '.join(sorted(found)[:5])}", "write more of the name", code="ambiguous-name")
+        raise UsageError(
+            f"{name!r} may be {', '.join(sorted(found)[:5])}", "write more of the name", code="ambiguous-name"
+        )
     hurt = next((q for q in memory.quarantined if lessonfile.stem(q.path) == wanted), None)
     if hurt:
-        raise UnableError(f"{hurt.path} is quarantined ({hurt.reason}): {hurt.message}", "mend the file first", code="quarantined")
-    hint = f"did you mean {close[0]}?" if (close := _close(wanted, memory.lessons)) else "learnloop show --all lists them"
+        raise UnableError(
+            f"{hurt.path} is quarantined ({hurt.reason}): {hurt.message}",
+            "mend the file first",
+            code="quarantined",
+        )
+    hint = (
+        f"did you mean {close[0]}?"
+        if (close := _close(wanted, memory.lessons))
+        else "learnloop show --all lists them"
+    )
     raise UsageError(f"there is no lesson {name!r}", hint, code="unknown-lesson")
 
 
@@ -203,12 +238,18 @@ def _close(wanted: str, slugs: Iterable[str]) -> list[str]:
 def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]:
     """The ledger rows for the memory as it stands; skipped slugs (conflicts) keep the row they had."""
     kept = set(skip)
-    rows = {slug: row for slug, row in (memory.ledger.agreed if memory.ledger else {}).items() if slug in kept or row.zone == "removed"}
+    rows = {
+        slug: row
+        for slug, row in (memory.ledger.agreed if memory.ledger else {}).items()
+        if slug in kept or row.zone == "removed"
+    }
     hurt = {q.path for q in memory.quarantined}
     rows |= {s: r for s, r in (memory.ledger.agreed if memory.ledger else {}).items() if r.path in hurt}
     found = entries(memory.place, memory.document, memory.lessons)
     for slug, lesson in memory.lessons.items():
         if slug not in kept:
             entry = found.get(slug)
-            rows[slug] = Agreed(lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else "")
+            rows[slug] = Agreed(
+                lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else ""
+            )
     return rows

@@ -63,14 +63,26 @@ def find(cwd: Path, memory: str = "") -> Place:
     if repo:
         found = settings.load([repo.main_root])
         if found.memory:
-            return _at(repo.main_root / found.memory, f"the setting memory in {repo.main_root}", linked=repo.is_linked_worktree)
+            return _set(repo, found.memory)
     skill = nearest_skill(cwd)
     if skill and _document(skill / "references", "skill"):
-        return _at(skill / "references", f"the skill {skill.name}, nearest above the working directory")
+        return _at(skill / "references", f"the skill {skill.name}, nearest above the working directory", repo)
     folder, why = project_folder(cwd, repo)
     if (folder / INDEX).is_file() or (folder.is_dir() and any(folder.glob("*.md"))):
-        return _at(folder, why, linked=bool(repo and repo.is_linked_worktree))
+        return _at(folder, why, repo)
     raise UnableError(f"no memory here; the place would be {folder}", "run: learnloop init", code="no-memory")
+
+
+def _set(repo: git.Repo, memory: str) -> Place:
+    """The memory that the setting names."""
+    root = repo.main_root
+    folder = root / memory
+    if not folder.resolve().is_relative_to(root):
+        raise UsageError(f"the setting memory = {memory!r} leads out of {root}", "name a folder inside it")
+    if not folder.is_dir():
+        message = f"no memory here; the setting memory names {folder}"
+        raise UnableError(message, "run: learnloop init, or mend the setting", code="no-memory")
+    return _at(folder, f"the setting memory in {root}", repo)
 
 
 def _given(cwd: Path, memory: str, option: str) -> Place:
@@ -78,13 +90,25 @@ def _given(cwd: Path, memory: str, option: str) -> Place:
     if folder.is_file():
         folder = folder.parent
     if _is_link(folder):
-        raise UnableError(f"{memory} is a symbolic link; name the folder itself", f"use {option} {folder.resolve()}", code="symlink-escape")
+        raise UnableError(
+            f"{memory} is a symbolic link; name the folder itself",
+            f"use {option} {folder.resolve()}",
+            code="symlink-escape",
+        )
     if (folder / "SKILL.md").is_file() and not (folder / INDEX).is_file():
         folder = folder / "references"
     if not folder.is_dir():
-        raise UnableError(f"{option}: there is no folder {folder}", "run: learnloop init, or name another folder", code="no-memory")
+        raise UnableError(
+            f"{option}: there is no folder {folder}",
+            "run: learnloop init, or name another folder",
+            code="no-memory",
+        )
     if not _document(folder, "") and not any(folder.glob("*.md")) and not (folder / "lessons").is_dir():
-        raise UnableError(f"{option}: {folder} is not a memory (no {INDEX}, no {NOTEBOOKS[0]})", "run: learnloop init", code="no-memory")
+        raise UnableError(
+            f"{option}: {folder} is not a memory (no {INDEX}, no {NOTEBOOKS[0]})",
+            "run: learnloop init",
+            code="no-memory",
+        )
     return _at(folder, option)
 
 
@@ -95,17 +119,25 @@ def _is_link(path: Path) -> bool:
 def _document(folder: Path, kind: str) -> str:
     """The name of the document in a folder, "" where there is none."""
     for name in NOTEBOOKS if kind != "project" else ():
-        if (folder / name).is_file() and name in os.listdir(folder):
-            if name == NOTEBOOKS[0] or notebook.has_zones((folder / name).read_text("utf-8", "replace")):
-                return name
+        there = (folder / name).is_file() and name in os.listdir(folder)
+        if there and (
+            name == NOTEBOOKS[0] or notebook.has_zones((folder / name).read_text("utf-8", "replace"))
+        ):
+            return name
     return INDEX if kind != "skill" and (folder / INDEX).is_file() and INDEX in os.listdir(folder) else ""
 
 
-def _at(folder: Path, chosen_by: str, *, linked: bool = False) -> Place:
+def _at(folder: Path, chosen_by: str, near: git.Repo | None = None) -> Place:
+    """The place of the memory in folder; near is the repository of the working directory."""
     if folder.is_symlink():
-        raise UnableError(f"{folder} is a symbolic link; Claude refuses to write through it", "name the real folder", code="symlink-escape")
+        raise UnableError(
+            f"{folder} is a symbolic link; Claude refuses to write through it",
+            "name the real folder",
+            code="symlink-escape",
+        )
     folder = folder.resolve()
-    repo = git.find(folder)
+    repo = near if near and near.holds(folder) else git.find(folder)
+    linked = bool(near and repo != near and near.is_linked_worktree and folder.is_relative_to(near.main_root))
     kind = "project" if (folder / INDEX).is_file() else "skill" if is_skill(folder) else "project"
     document = _document(folder, kind) or (INDEX if kind == "project" else NOTEBOOKS[0])
     found = settings.load([folder, *([repo.root] if repo else [])])
@@ -117,7 +149,9 @@ def at(folder: Path, kind: str, chosen_by: str) -> Place:
     repo = git.find(folder)
     document = _document(folder, kind) if folder.is_dir() else ""
     found = settings.load([folder, *([repo.root] if repo else [])])
-    return Place(folder, kind, chosen_by, repo, found, document or (INDEX if kind == "project" else NOTEBOOKS[0]))
+    return Place(
+        folder, kind, chosen_by, repo, found, document or (INDEX if kind == "project" else NOTEBOOKS[0])
+    )
 
 
 def is_skill(folder: Path) -> bool:
@@ -143,7 +177,9 @@ def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:
             return chosen, f"autoMemoryDirectory in the {scope} settings"
     if repo and (root / ".claude" / "memory" / INDEX).is_file():
         return root / ".claude" / "memory", "the repository's .claude/memory"
-    return claude_home() / "projects" / project_id(root) / "memory", "Claude Code's own directory for this project"
+    return claude_home() / "projects" / project_id(
+        root
+    ) / "memory", "Claude Code's own directory for this project"
 
 
 def claude_home() -> Path:
@@ -207,5 +243,8 @@ def in_repo(repo: git.Repo) -> list[Place]:
 def check_folder_name(name: str) -> str:
     """A folder for init, relative to the repository's root. Raises UsageError where it leads out of it."""
     if not name or name.startswith(("/", "~")) or ".." in Path(name).parts or ".git" in Path(name).parts:
-        raise UsageError(f"--dir {name!r} does not lie in the repository", "name a folder inside it, for example docs/memory")
+        raise UsageError(
+            f"--dir {name!r} does not lie in the repository",
+            "name a folder inside it, for example docs/memory",
+        )
     return name.strip("/")

@@ -1,4 +1,4 @@
-"""Plans: what a command will do, as values. A Draft collects edits and cuts them into commits; nothing here does IO."""
+"""Plans: what a command will do, as values; a Draft collects edits and cuts them into commits. No IO here."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from learnloop_md.errors import UnableError
 from learnloop_md.head import Field, HeadError
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
+from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory, counting_state, in_step
 
 # The values of the trailer Learnloop-Change (design §6).
 CHANGES = (
-    "init note see graduate confirm dispute archive restore supersede merge rename pin unpin review codify cleanup absorb "
-    "edit forget undo"
+    "init note see graduate confirm dispute archive restore supersede merge rename pin unpin review codify "
+    "cleanup absorb edit forget undo"
 ).split()
 PAST = {
     "init": "initialised", "note": "added", "see": "seen", "graduate": "graduated", "confirm": "confirmed",
-    "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded", "merge": "merged",
-    "rename": "renamed", "pin": "pinned", "unpin": "unpinned", "review": "reviewed", "codify": "codified",
-    "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited", "forget": "forgotten", "undo": "undone",
+    "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded",
+    "merge": "merged", "rename": "renamed", "pin": "pinned", "unpin": "unpinned", "review": "reviewed",
+    "codify": "codified", "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited",
+    "forget": "forgotten", "undo": "undone",
 }  # fmt: skip
 
 
 class Edit(NamedTuple):
-    """One file's text; before None creates it, after None removes it. path is relative to the memory's folder."""
+    """One file's text: before None creates it, after None removes it; path is seen from the memory's folder."""
 
     path: str
     before: str | None
@@ -63,8 +65,11 @@ def diff(edits: Sequence[Edit]) -> str:
     """The edits as a unified diff."""
     out: list[str] = []
     for edit in edits:
-        old, new = (text.splitlines(keepends=True) if text is not None else [] for text in (edit.before, edit.after))
-        names = ("/dev/null" if edit.before is None else f"a/{edit.path}", "/dev/null" if edit.after is None else f"b/{edit.path}")
+        old, new = (split_lines(text or "") for text in (edit.before, edit.after))
+        names = (
+            "/dev/null" if edit.before is None else f"a/{edit.path}",
+            "/dev/null" if edit.after is None else f"b/{edit.path}",
+        )
         for line in difflib.unified_diff(old, new, *names):
             out.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(out)
@@ -102,6 +107,11 @@ class Draft:
             raise UnableError(f"{old.path}:{error.line}: {error.message}", hint, code=error.code) from error
         self.put(slug, text)
 
+    def leave(self, slug: str) -> None:
+        """Take back what was changed in a lesson that the memory had, since the last cut."""
+        lesson = self.lessons[slug] = self.memory.lessons[slug]
+        self._edits.pop(lesson.path, None)
+
     def set_part(self, slug: str, part: str, value: str) -> None:
         """Change the rule, why or how of a lesson."""
         self.put(slug, lessonfile.with_part(self.lessons[slug].text, part, value))
@@ -110,8 +120,10 @@ class Draft:
         """Give a lesson this text; a new slug makes a new file."""
         old = self.lessons.get(slug)
         path = path or (old.path if old else self.path_of(slug))
-        reading = lessonfile.read(path, text)
-        assert not isinstance(reading, Quarantined), f"{path} would not be readable: {reading}"
+        reading = lessonfile.read(path, text.encode("utf-8", "surrogateescape"))
+        if isinstance(reading, Quarantined):
+            hint = "choose other words; nothing was changed"
+            raise UnableError(f"{path} would not be readable: {reading.message}", hint, code=reading.reason)
         lesson = reading.lesson
         self.lessons[slug] = lesson._replace(state=counting_state(lesson, self.memory.place.settings.adopted))
         self.edit(path, old.text if old else None, text)
@@ -151,9 +163,16 @@ class Draft:
         self._also.append(path)
 
     def cut(
-        self, change: str, slugs: Iterable[str], why: str, *, subject: str = "", document: bool = True, trailers: Iterable[tuple[str, str]] = ()
+        self,
+        change: str,
+        slugs: Iterable[str],
+        why: str,
+        *,
+        subject: str = "",
+        document: bool = True,
+        trailers: Iterable[tuple[str, str]] = (),
     ) -> Plan | None:
-        """The plan of everything since the last cut, the document brought in step; None where nothing changed."""
+        """The plan of everything since the last cut, the document in step; None where nothing changed."""
         place = self.memory.place
         if document:
             stepped = in_step(self.memory, self._document, self.lessons, self._known, self.skip)
@@ -163,8 +182,8 @@ class Draft:
                     hurt = self.memory.blocked
                     hint = "mend or resolve the file first; nothing was changed"
                     raise UnableError(f"{hurt.path}:{hurt.line}: {hurt.message}", hint, code=hurt.reason)
-                missing = not self._document and not (place.folder / place.document).exists()
-                self.edit(place.document, None if missing else self._document, stepped.text)
+                before = self._document if self._document or self.memory.has_document else None
+                self.edit(place.document, before, stepped.text)
                 self._document = stepped.text
         edits = tuple(edit for _, edit in sorted(self._edits.items()) if edit.before != edit.after)
         also = tuple(path for path in dict.fromkeys(self._also) if path not in {edit.path for edit in edits})
@@ -172,6 +191,14 @@ class Draft:
         if not edits and not also:
             return None
         run = [("Run", self.run)] if self.run else []
-        plan = Plan(change, tuple(slugs), why, edits, also, (*run, ("Learnloop-Command", self.command), *trailers), subject)
+        plan = Plan(
+            change,
+            tuple(slugs),
+            why,
+            edits,
+            also,
+            (*run, ("Learnloop-Command", self.command), *trailers),
+            subject,
+        )
         self.plans.append(plan)
         return plan

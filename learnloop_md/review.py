@@ -3,109 +3,152 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TextIO
 
-from learnloop_md import apply, curate, life, memory, verbs
-from learnloop_md.answer import Answer, visible
+from learnloop_md import codify, curate, life, memory, target, verbs
+from learnloop_md.answer import Answer, error_line, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, UsageError
-from learnloop_md.lesson import Lesson, age_days, value_order
+from learnloop_md.lesson import Lesson, age_days, awaits, value_order
 from learnloop_md.memory import Memory
 from learnloop_md.plan import Draft
 
-_ASK = "[g]raduate  [a]rchive  [m]erge  [c]odify  [s]kip  [q]uit > "
+Ask = Callable[[str], str]  # a question to what a person types
+
+_QUESTION = "[g]raduate  [a]rchive  [m]erge  [c]odify  [s]kip  [q]uit > "
+
+
+class _QuitError(Exception):
+    """The person has had enough."""
 
 
 def review(call: Call) -> Answer:
-    """Ask about each candidate, oldest first; every answer is applied and committed at once."""
-    place = call.place
-    rows = memory.load(place)
+    """Ask about each candidate that waits, oldest first; every answer is applied and committed at once."""
+    rows = memory.load(call.place)
     if call.flag("list"):
         return _listed(rows, call.today)
-    if not sys.stdin.isatty():
-        raise UsageError("review asks questions and needs a terminal", "use: learnloop review --list, or cleanup --apply")
-    waiting = sorted((x for x in rows.lessons.values() if x.state == "candidate" and not x.is_note), key=lambda x: -age_days(x, call.today))
-    commits: list[str] = []
-    done = 0
-    for n, lesson in enumerate(waiting, 1):
-        print(f"\n{n}/{len(waiting)}  {_card(lesson, call.today)}")
-        outcome = _one(call, lesson)
-        if outcome is None:
-            break
-        commits += outcome.data["commits"]
-        print(outcome.text)
-        done += 1
-    data = {"action": "reviewed", "slug": "", "state": "", "commits": commits, "queued": False, "paths": []}
-    return Answer(f"{done} of {len(waiting)} candidates looked at" if waiting else "no candidates", data)
+    if sys.stdin is None or not sys.stdin.isatty():
+        hint = "use: learnloop review --list, or cleanup --apply"
+        raise UsageError("review asks questions and needs a terminal", hint, code="no-terminal")
+    candidates = [x for x in rows.lessons.values() if x.state == "candidate" and not x.is_note]
+    waiting = [x for x in candidates if awaits(x, call.today, rows.place.settings.stale_days)]
+    waiting.sort(key=lambda x: (-age_days(x, call.today), x.slug))
+    answers = _asked(call, waiting, _advice(rows, call.today))
+    commits = [commit for answer in answers for commit in answer.data["commits"]]
+    paths = list(dict.fromkeys(path for answer in answers for path in answer.data["paths"]))
+    queued = any(answer.data["queued"] for answer in answers)
+    data = {
+        "action": "reviewed",
+        "slug": "",
+        "state": "",
+        "commits": commits,
+        "queued": queued,
+        "paths": paths,
+    }
+    text = f"{len(answers)} of {len(waiting)} candidates looked at" if waiting else "no candidate waits"
+    if rested := len(candidates) - len(waiting):
+        text += f"; {rested} looked at before and left for now (review --list)"
+    return Answer(text, data)
 
 
-def _one(call: Call, lesson: Lesson) -> Answer | None:
-    """Ask until an answer could be carried out; None ends the review."""
+def _advice(rows: Memory, today: str) -> Mapping[str, str]:
+    """What a cleanup would do or propose with each lesson."""
+    plan = curate.plan(rows, today)
+    return {slug: f"cleanup: {item.change}: {item.why}" for item in plan for slug in item.slugs}
+
+
+def _asked(call: Call, waiting: list[Lesson], advice: Mapping[str, str]) -> list[Answer]:
+    out = sys.stderr if call.flag("json") else sys.stdout
+    ask = partial(_typed, out)
+    answers: list[Answer] = []
+    try:
+        for n, lesson in enumerate(waiting, 1):
+            print(f"\n{n}/{len(waiting)}  {_card(lesson, call.today, advice.get(lesson.slug, ''))}", file=out)
+            answers.append(_one(call, lesson, ask))
+            print(answers[-1].text, file=out)
+    except _QuitError:
+        pass
+    print(file=out)
+    return answers
+
+
+def _typed(out: TextIO, prompt: str) -> str:
+    """A line a person types; the end of input is a quit."""
+    print(prompt, end="", file=out, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise _QuitError
+    return line.strip()
+
+
+def _one(call: Call, lesson: Lesson, ask: Ask) -> Answer:
+    """Ask until an answer could be carried out."""
     while True:
         try:
-            answer = _input(_ASK)
-            act = _act(call, lesson, answer[:1].lower())
-            if act is None:
-                return None
-            return verbs._change(call, act)
+            return verbs.changed(call, _act(call, lesson, ask))
         except LearnloopError as error:
-            print(f"learnloop: {visible(error.message)}" + (f" — {visible(error.hint)}" if error.hint else ""), file=sys.stderr)
+            print(f"learnloop: {error_line(error)}", file=sys.stderr)
 
 
-def _act(call: Call, lesson: Lesson, letter: str) -> Callable[[Draft], life.Outcome] | None:
-    if letter == "q" or letter == "\x04":
-        return None
+def _act(call: Call, lesson: Lesson, ask: Ask) -> Callable[[Draft], life.Outcome]:
+    letter = ask(_QUESTION)[:1].lower()
+    if letter == "q":
+        raise _QuitError
     if letter == "g":
         return lambda draft: life.graduate(draft, lesson.slug)
     if letter == "a":
-        why = _input("why? > ")
+        why = ask("why? > ")
         return lambda draft: life.archive(draft, lesson.slug, why)
     if letter == "m":
-        other = _input("into which lesson? > ")
+        other = ask("into which lesson? > ")
         return lambda draft: life.merge(draft, lesson.slug, memory.find_slug(draft.memory, other))
     if letter == "c":
-        into = _input("into which file? (empty: the default) > ")
-        target = verbs.codify_target(call.place, call, into)
-        return lambda draft: verbs.codify.codify(draft, lesson.slug, target)
-    if letter in ("s", ""):
+        goal = target.find(call.place, call.cwd, ask("into which file? (empty: the default) > "))
+        return lambda draft: codify.codify(draft, lesson.slug, goal)
+    if letter == "s":
         return lambda draft: life.review_skip(draft, lesson.slug)
-    raise UsageError(f"{letter!r} is no answer", "type g, a, m, c, s or q")
+    raise UsageError(f"{letter!r} is no answer" if letter else "no answer", "type g, a, m, c, s or q")
 
 
-def _input(prompt: str) -> str:
-    try:
-        return input(prompt).strip()
-    except EOFError:
-        print()
-        return "\x04"
-
-
-def _card(lesson: Lesson, today: str) -> str:
-    lines = [f"{lesson.slug} ({lesson.type}, seen {len(lesson.seen)}×, {age_days(lesson, today)} days old)", f"  {lesson.rule}"]
+def _card(lesson: Lesson, today: str, advice: str) -> str:
+    age = age_days(lesson, today)
+    days = f"{age} {'day' if age == 1 else 'days'} old"
+    lines = [
+        f"{lesson.slug} ({lesson.type or 'no type'}, seen {len(lesson.seen)}×, {days})",
+        f"  {lesson.rule}",
+    ]
     lines += [f"  Why: {lesson.why}"] if lesson.why else []
-    lines += [f"  How: {lesson.how}"] if lesson.how else []
-    lines += [f"  seen {event.on} in {event.run}{': ' + event.evidence if event.evidence else ''}" for event in lesson.seen]
-    return "\n".join(visible(line) for text in lines for line in text.split("\n"))
+    lines += [f"  How to apply: {lesson.how}"] if lesson.how else []
+    lines += [
+        f"  seen {event.on} in {event.run}{': ' + event.evidence if event.evidence else ''}"
+        for event in lesson.seen
+    ]
+    lines += [f"  {advice}"] if advice else []
+    return "\n".join(visible_lines(text) for text in lines)
 
 
 def _listed(rows: Memory, today: str) -> Answer:
     order = {"current": 0, "candidate": 1, "archived": 2}
     found = sorted(rows.lessons.values(), key=value_order, reverse=True)
     found.sort(key=lambda x: order[x.state])
-    lines = [
-        f"{x.state:<9} {x.slug} — {visible(x.description or x.shown_title)} (seen {len(x.seen)}×{', pinned' if x.pinned else ''}"
-        + (f", {age_days(x, today)} days old" if x.state == "candidate" else "")
-        + (f"; {visible(x.archive_note)}" if x.archive_note else "")
-        + ")"
-        for x in found
-    ]
     reasons = curate.reasons(rows, today)
     data = {
-        "lessons": [{"slug": x.slug, "type": x.type, "state": x.state, "seen": len(x.seen), "text": x.rule} for x in found],
+        "lessons": [
+            {"slug": x.slug, "type": x.type, "state": x.state, "seen": len(x.seen), "text": x.rule}
+            for x in found
+        ],
         "cleanup_due": bool(reasons),
         "cleanup_reasons": reasons,
     }
-    return Answer("\n".join(lines) or "no lessons yet", data)
+    return Answer("\n".join(_listed_line(x, today) for x in found) or "no lessons yet", data)
 
 
-__all__ = ["apply", "review"]
+def _listed_line(lesson: Lesson, today: str) -> str:
+    said = [f"seen {len(lesson.seen)}×"]
+    said += ["pinned"] if lesson.pinned else []
+    said += [f"{age_days(lesson, today)} days old"] if lesson.state == "candidate" else []
+    said += [lesson.archive_note] if lesson.archive_note else []
+    words = lesson.description or lesson.shown_title
+    return f"{lesson.state:<9} {visible(lesson.slug)} — {visible(words)} ({visible('; '.join(said))})"

@@ -37,7 +37,11 @@ def read(folder: Path, inside: str = "") -> Files:
             links.append((path, outcome))
         else:
             data[path] = outcome
-    refused += [Quarantined(path, "symlink-escape", 1, "a link that leads nowhere we read") for path, goal in links if goal not in data]
+    refused += [
+        Quarantined(path, "symlink-escape", 1, "a link that leads nowhere we read")
+        for path, goal in links
+        if goal not in data
+    ]
     return Files(dict(sorted(data.items())), tuple(sorted(refused)))
 
 
@@ -115,7 +119,10 @@ def write(path: Path, content: bytes | None) -> None:
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise UnableError(f"{path} cannot be written: {error.strerror}", "nothing was half written; free the disk or the permissions") from error
+        raise UnableError(
+            f"{path} cannot be written: {error.strerror}",
+            "nothing was half written; free the disk or the permissions",
+        ) from error
 
 
 def _umask() -> int:
@@ -166,7 +173,10 @@ def load_ledger(place: Place) -> Ledger | None:
 def save_ledger(place: Place, ledger: Ledger) -> None:
     """Remember the ledger."""
     raw = {"commit": ledger.commit, "queue": list(ledger.queue), "agreed": ledger.agreed}
-    write(state_folder(place) / "ledger.json", json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    write(
+        state_folder(place) / "ledger.json",
+        json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"),
+    )
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from learnloop_md import git, history, lessonfile
+from learnloop_md import git, history, lessonfile, store
 from learnloop_md.errors import UnableError
 from learnloop_md.history import Reversal
 from learnloop_md.life import Outcome
@@ -21,22 +21,38 @@ def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
     """
     exact = True
     for path, (before, after) in sorted(reversal.files.items()):
-        full = place.repo.root / path if place.repo else Path(path)
-        inner = Path(os.path.relpath(full, place.folder)).as_posix()
-        current = full.read_bytes() if full.exists() else None
+        inner = Path(os.path.relpath(_root(place) / path, place.folder)).as_posix()
+        current = _current(draft, place, inner)
         new = before
-        if current != after and current != before:
-            exact = exact and inner != place.document
-            new = _merged(path, current, after, before)
+        if current not in (after, before):
+            is_document = inner == place.document
+            exact = exact and not is_document
+            new = _merged(path, current, after, before, strict=not is_document)
         if new != current:
             _put(draft, place, inner, current, new)
     slugs = tuple(dict.fromkeys(slug for step in reversal.steps for slug in step.slugs))
     commands = {step.command for step in reversal.steps if step.command}
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in reversal.steps)
-    draft.cut("undo", slugs, what, document=not exact, trailers=[("Learnloop-Undoes", c) for c in sorted(commands)])
+    trailers = [("Learnloop-Undoes", command) for command in sorted(commands)]
+    draft.cut("undo", slugs, what, document=not exact, trailers=trailers)
     slug = slugs[0] if len(slugs) == 1 else ""
     lesson = draft.lessons.get(slug)
-    return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", (), {"undone": [s.commit for s in reversal.steps]})
+    more = {"undone": [step.commit for step in reversal.steps]}
+    return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", (), more)
+
+
+def _root(place: Place) -> Path:
+    return place.repo.root if place.repo else place.folder
+
+
+def _current(draft: Draft, place: Place, inner: str) -> bytes | None:
+    """A file as it stands once the draft is applied: what was absorbed on the way is not on disk yet."""
+    if inner == place.document and draft.document:
+        return draft.document.encode("utf-8", "surrogateescape")
+    lesson = draft.lessons.get(lessonfile.stem(inner))
+    if lesson and lesson.path == inner:
+        return lesson.text.encode("utf-8", "surrogateescape")
+    return store.read_bytes(place.folder / inner)
 
 
 def _put(draft: Draft, place: Place, inner: str, current: bytes | None, new: bytes | None) -> None:
@@ -56,23 +72,39 @@ def _put(draft: Draft, place: Place, inner: str, current: bytes | None, new: byt
         draft.edit(inner, old_text, text)
 
 
-def _merged(path: str, current: bytes | None, base: bytes | None, other: bytes | None) -> bytes | None:
-    """current with the change from base to other brought in."""
+def _merged(
+    path: str, current: bytes | None, base: bytes | None, other: bytes | None, *, strict: bool
+) -> bytes | None:
+    """current with the change from base to other brought in.
+
+    Not strict (the document, which the lessons bring in step): current where that cannot be done.
+    """
+    hint = "undo the later change first; learnloop log shows it"
     if current is None or base is None or other is None:
-        hint = "undo the later change first; learnloop log shows it"
-        raise UnableError(f"{path} was {'removed' if current is None else 'changed'} since", hint, code="changed-since")
+        if not strict:
+            return current
+        how = "removed" if current is None else "changed"
+        raise UnableError(f"{path} was {how} since", hint, code="changed-since")
     with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
-        names = []
         for name, content in (("current", current), ("base", base), ("other", other)):
             (Path(folder) / name).write_bytes(content)
-            names.append(name)
-        done = git.call(Path(folder), "merge-file", "-p", "-q", *names, check=False)
-    if done.returncode:
-        hint = "undo the later change first; learnloop log shows it"
-        raise UnableError(f"{path} was changed since in the same lines", hint, code="changed-since")
-    return done.stdout
+        merged = git.call(Path(folder), "merge-file", "-p", "-q", "current", "base", "other", check=False)
+    if merged.returncode == 0:
+        return merged.stdout
+    if not strict:
+        return current
+    raise UnableError(f"{path} was changed since in the same lines", hint, code="changed-since")
 
 
 def reversal_of(place: Place, what: str) -> Reversal:
     """What `undo WHAT` takes back."""
-    return history.reversal(place, what)
+    found = history.reversal(place, what)
+    ledger = store.load_ledger(place)
+    known = {step.command for step in history.steps(place)}
+    queued = [item["message"] for item in (ledger.queue if ledger else ())]
+    if not what and any(
+        command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")
+    ):
+        hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"
+        raise UnableError("the last change is not committed yet", hint, code="queued")
+    return found

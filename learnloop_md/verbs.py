@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
-from learnloop_md import apply, codify, history, initialise, life, plan, store, undo
-from learnloop_md.answer import Answer, coloured, use_colour, visible
-from learnloop_md.apply import Done
+from learnloop_md import account, apply, life
+from learnloop_md.answer import Answer, told_error
 from learnloop_md.calls import Call
-from learnloop_md.errors import UsageError
+from learnloop_md.errors import RefusedError, UnableError, UsageError
 from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug
@@ -18,76 +16,12 @@ from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 
 
-def _change(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
+def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
     """Apply one change and answer it."""
     where = place or call.place
     outcomes: list[Outcome] = []
     done = apply.change(where, call.asked, lambda draft: outcomes.append(build(draft)))
-    return told(where, done, outcomes[0], dry_run=call.flag("dry_run"))
-
-
-def told(place: Place, done: Done, outcome: Outcome, *, dry_run: bool = False) -> Answer:
-    """The answer to a change, in words and as the keys of design §12."""
-    paths = list(dict.fromkeys(path for row in done.plans for path in row.paths))
-    data: dict[str, Any] = {
-        "action": outcome.action,
-        "slug": outcome.slug,
-        "state": outcome.state,
-        "commits": list(done.commits),
-        "queued": done.queued,
-        "paths": paths,
-        **outcome.more,
-    }
-    notices = [*done.notices, *_absorbed(done)]
-    if place.repo is None and paths and not dry_run:
-        notices.append("no git here: files only, no history")
-    if dry_run:
-        data["dry_run"] = True
-        data["plans"] = [{"message": plan.message(row), "diff": plan.diff(row.edits)} for row in done.plans]
-        return Answer(_previewed(done), data, tuple(notices))
-    return Answer("\n".join(_words(place, done, outcome)), data, tuple(notices))
-
-
-def _previewed(done: Done) -> str:
-    """What --dry-run shows: for each commit its message and its diff."""
-    if not done.plans:
-        return "nothing would change"
-    shown = [visible_lines(plan.message(row)) + "\n" + coloured(plan.diff(row.edits), colour=use_colour()) for row in done.plans]
-    return "\n".join(shown)
-
-
-def visible_lines(text: str) -> str:
-    """Several lines, each made visible."""
-    return "\n".join(visible(line) for line in text.split("\n"))
-
-
-def _words(place: Place, done: Done, outcome: Outcome) -> list[str]:
-    """What people read: the exact forms of R001-70 and R001-71 for captures, one line for the rest."""
-    if outcome.saved:
-        lesson = done.memory.lessons[outcome.slug]
-        lines = [f"[LearnLoop] Saving as {lesson.type or 'note'}: {visible(lesson.description or lesson.shown_title)}"]
-        lines.append(f"  → {place.folder.name}/{lesson.path}")
-        if any(place.document in row.paths for row in done.plans):
-            lines.append(f"  → {place.document} updated")
-        if outcome.action != "added":
-            lines.append(f"  {outcome.action}: {len(lesson.seen)} sightings, {outcome.state}")
-        return lines + [f"  {visible(said)}" for said in outcome.said]
-    if outcome.action == "unchanged":
-        return [f"[LearnLoop] Noted but not saved — {visible('; '.join(outcome.said))}"]
-    commit = f" ({done.commits[-1][:10]})" if done.commits else ""
-    state = f", {outcome.state}" if outcome.state else ""
-    return [f"{outcome.action} {outcome.slug}{state}{commit}", *(visible(said) for said in outcome.said)]
-
-
-def _absorbed(done: Done) -> list[str]:
-    lines = [f"absorbed: {what}" for what in done.absorbed.what]
-    for clash in done.absorbed.conflicts:
-        lines.append(f"conflict in {clash.slug}, {clash.field}: the document says {clash.document!r}, the file says {clash.file!r}")
-    lines += [f"the index names {path}, which does not exist" for path in done.absorbed.dangling]
-    return lines
-
-
-# --- capture -----------------------------------------------------------------------------------------------------------
+    return account.told(where, done, outcomes[0], dry_run=call.flag("dry_run"))
 
 
 def note(call: Call) -> Answer:
@@ -104,15 +38,28 @@ def note(call: Call) -> Answer:
         evidence=call.text("evidence"),
         tags=call.many("tag"),
     )
-    if saying.rule == "-":
-        saying = life.from_text(sys.stdin.buffer.read().decode("utf-8", "replace"), saying)
-    life.check_saying(saying)
-    same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
-    return _change(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old))
+    try:
+        if saying.rule == "-":
+            saying = life.from_text(_standard_input(), saying)
+        life.check_saying(saying)
+        same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
+        return changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old))
+    except RefusedError as error:  # never silent, and in the form of R001-71
+        hints = (error.hint,) if error.hint else ()
+        return Answer(account.not_saved(error.message), told_error(error), hints, error.exit_code)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except (AttributeError, UnicodeDecodeError) as error:
+        raise UsageError(
+            "standard input holds no UTF-8 text", "pipe the rule in as UTF-8, or give it as a word"
+        ) from error
 
 
 def _on_lesson(call: Call, act: Callable[[Draft, str], Outcome]) -> Answer:
-    return _change(call, lambda draft: act(draft, find_slug(draft.memory, call.text("slug"))))
+    return changed(call, lambda draft: act(draft, find_slug(draft.memory, call.text("slug"))))
 
 
 def confirm(call: Call) -> Answer:
@@ -148,17 +95,25 @@ def rename(call: Call) -> Answer:
 
 
 def supersede(call: Call) -> Answer:
-    return _change(
-        call, lambda d: life.supersede(d, find_slug(d.memory, call.text("new")), find_slug(d.memory, call.text("old")))
+    return changed(
+        call,
+        lambda d: life.supersede(
+            d, find_slug(d.memory, call.text("new")), find_slug(d.memory, call.text("old"))
+        ),
     )
 
 
 def merge(call: Call) -> Answer:
-    return _change(call, lambda d: life.merge(d, find_slug(d.memory, call.text("new")), find_slug(d.memory, call.text("old"))))
+    return changed(
+        call,
+        lambda d: life.merge(d, find_slug(d.memory, call.text("new")), find_slug(d.memory, call.text("old"))),
+    )
 
 
 def restore(call: Call) -> Answer:
     """Bring a lesson back; a removed file comes from git, else from what the tool remembers."""
+    from learnloop_md import history, store  # lazy: GitPython's door
+
     place = call.place
 
     def build(draft: Draft) -> Outcome:
@@ -175,85 +130,94 @@ def restore(call: Call) -> Answer:
         state = history.state_before(place, lesson.path) if place.repo and lesson.state == "archived" else ""
         return life.restore(draft, slug, state)
 
-    return _change(call, build, place)
+    return changed(call, build, place)
 
 
 def codify_lesson(call: Call) -> Answer:
-    return _codify(call, call.text("into"), call.text("section") or codify.SECTION, "codify")
+    return _codify(call, call.text("into"), call.text("section"))
 
 
 def promote(call: Call) -> Answer:
-    return _codify(call, call.text("into") or "learnings.md", codify.SECTION, "codify")
+    return _codify(call, call.text("into") or "learnings.md", "")
 
 
-def _codify(call: Call, into: str, heading: str, change: str) -> Answer:
-    place = call.place
-    target = codify_target(place, call, into)
-    return _change(call, lambda d: codify.codify(d, find_slug(d.memory, call.text("slug")), target, heading, change), place)
+def _codify(call: Call, into: str, heading: str) -> Answer:
+    """Codify here, or with --branch as a commit on a new branch while here nothing changes."""
+    from learnloop_md import branch, codify, target  # lazy: two commands need them
 
+    place, name = call.place, call.text("branch")
+    goal = target.find(place, call.cwd, into)
 
-def codify_target(place: Place, call: Call, into: str) -> codify.Target:
-    """The file that a rule goes into: named from the skill's folder, the repository's root or the working directory."""
-    from learnloop_md import git  # lazy: one use
+    def build(draft: Draft) -> Outcome:
+        slug = find_slug(draft.memory, call.text("slug"))
+        return codify.codify(draft, slug, goal, heading or codify.SECTION)
 
-    root = place.folder.parent if place.kind == "skill" else place.repo.root if place.repo and not place.own_repo else call.cwd
-    name = into or ("SKILL.md" if place.kind == "skill" else "CLAUDE.md")
-    path = next((p for p in (root / name, call.cwd / name) if p.exists()), root / name).absolute()
-    real = path.resolve()
-    if real.is_dir() or path.suffix != ".md":
-        raise UsageError(f"--into {name}: not a markdown file", "name a .md file: SKILL.md, CLAUDE.md, AGENTS.md or a guide")
-    if not real.is_relative_to(root.resolve()) and not real.is_relative_to(call.cwd.resolve()):
-        raise UsageError(f"--into {name} leads out of {root}", "name a file inside it", code="path-traversal")
-    if real.is_relative_to(place.folder) and (real.name == place.document or place.kind == "project" or "lessons" in real.parts[-2:-1]):
-        raise UsageError(f"--into {name} lies in the memory itself", "name SKILL.md, CLAUDE.md, AGENTS.md or a guide")
-    data = store.read_bytes(path)
-    inside = place.repo is not None and real.is_relative_to(place.repo.root)
-    if place.repo and inside and git.changed(place.repo, path.relative_to(place.repo.root).as_posix()):
-        hint = "commit or stash it first, so that your edit and the rule stay apart"
-        raise codify.UnableError(f"{name} has changes that are not committed", hint, code="dirty-target")
-    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    text = data.decode("utf-8", "surrogateescape") if data is not None else ""
-    return codify.Target(apply.folder_in(place, path), shown, text, data is not None)
+    if not name:
+        return changed(call, build, place)
+    outcomes: list[Outcome] = []
+    done = branch.change(place, call.asked, lambda draft: outcomes.append(build(draft)), name)
+    outcome = outcomes[0]._replace(more={**outcomes[0].more, "branch": name})
+    if done.commits:
+        said = f"on the branch {name}; here nothing changed. Send it with: git push -u origin {name}"
+        outcome = outcome._replace(said=(*outcome.said, said))
+    return account.told(place, done, outcome, dry_run=call.flag("dry_run"))
 
 
 def undo_last(call: Call) -> Answer:
+    from learnloop_md import undo  # lazy: GitPython's door
+
     place = call.place
     if place.repo is None:
-        raise codify.UnableError("there is no git history here to undo from", "run: git init, then learnloop init", code="no-git")
-
-    def build(draft: Draft) -> Outcome:
-        return undo.undo(draft, place, undo.reversal_of(place, call.text("what")))
-
-    return _change(call, build, place)
+        hint = "run: git init, then learnloop init"
+        raise UnableError("there is no git history here to undo from", hint, code="no-git")
+    return changed(
+        call, lambda draft: undo.undo(draft, place, undo.reversal_of(place, call.text("what"))), place
+    )
 
 
 def sync(call: Call) -> Answer:
     """Absorb what people and Claude changed, and commit what was queued."""
     place = call.place
-    done = apply.change(place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step"))
+    done = apply.change(
+        place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step")
+    )
     slugs = done.absorbed.slugs
-    action = "absorbed" if done.plans or done.commits else "unchanged"
+    changes = bool(done.plans or done.commits)
     state = done.memory.lessons[slugs[0]].state if len(slugs) == 1 and slugs[0] in done.memory.lessons else ""
-    said = () if done.plans else ("everything is in step",)
-    more = {"conflicts": [clash._asdict() for clash in done.absorbed.conflicts], "absorbed": list(done.absorbed.what)}
-    outcome = Outcome(action, ", ".join(slugs), state, said, more)
-    answer = told(place, done, outcome, dry_run=call.flag("dry_run"))
-    text = "everything is in step" if action == "unchanged" and not call.flag("dry_run") else answer.text
-    return answer._replace(text=text, code=1 if done.absorbed.conflicts else 0)
+    more = {
+        "conflicts": [clash._asdict() for clash in done.absorbed.conflicts],
+        "absorbed": list(done.absorbed.what),
+    }
+    said = () if changes else ("everything is in step",)
+    headline = "" if slugs else "committed what was queued" if not done.plans else "brought in step"
+    outcome = Outcome(
+        "absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline
+    )
+    answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
+    in_step = not changes and not call.flag("dry_run") and not done.absorbed.conflicts
+    return answer._replace(
+        text="everything is in step" if in_step else answer.text, code=1 if done.absorbed.conflicts else 0
+    )
 
 
 def init(call: Call) -> Answer:
+    from learnloop_md import initialise  # lazy: once in a memory's life
+
     options = initialise.Options(
         call.cwd, call.asked, call.flag("native"), call.text("skill"), call.text("dir"), yes=call.flag("yes")
     )
     made = initialise.initialise(options)
     place = made.place
-    outcome = Outcome("initialised", "", "", (), {"memory": str(place.folder), "kind": place.kind, "adopted": made.adopted})
-    answer = told(place, made.done, outcome, dry_run=call.flag("dry_run"))
+    more = {"memory": str(place.folder), "kind": place.kind, "adopted": made.adopted}
+    outcome = Outcome("initialised", "", "", (), more)
+    answer = account.told(place, made.done, outcome, dry_run=call.flag("dry_run"))
     count = f", {made.adopted} {'lesson' if made.adopted == 1 else 'lessons'} adopted" if made.adopted else ""
     lines = [f"memory: {place.folder} ({place.kind}{count})", *made.said]
     lines += [f"{consent.what} — {consent.how}" for consent in made.open]
-    commit = [f"commit {made.done.commits[-1][:10]}"] if made.done.commits else []
-    return answer._replace(text="\n".join([*lines, *commit]), data={**answer.data, "open": [c._asdict() for c in made.open]})
-
-
+    if made.done.commits:
+        lines.append(f"commit {made.done.commits[-1][:10]}")
+    if call.flag("dry_run") and made.done.plans:
+        lines += ["", answer.text]
+    return answer._replace(
+        text="\n".join(lines), data={**answer.data, "open": [c._asdict() for c in made.open]}
+    )

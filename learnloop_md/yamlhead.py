@@ -9,6 +9,7 @@ from frontmatter.default_handlers import YAMLHandler
 from learnloop_md.head import HeadError, Tree
 
 _LIMIT_DEPTH = 20
+_TOO_DEEP = "the head is nested too deeply"
 
 
 class StrictHandler(YAMLHandler):
@@ -25,8 +26,12 @@ class StrictHandler(YAMLHandler):
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = self.first_line + (mark.line if mark else 0)
+            if "nesting" in (error.problem or ""):  # libyaml gives up before the first event
+                raise HeadError("yaml-too-deep", line, _TOO_DEEP) from error
             raise HeadError("yaml-syntax", line, error.problem or "not YAML") from error
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
+        except RecursionError as error:
+            raise HeadError("yaml-too-deep", self.first_line, _TOO_DEEP) from error
+        except (yaml.YAMLError, ValueError) as error:
             raise HeadError("yaml-syntax", self.first_line, "not YAML") from error
 
 
@@ -53,7 +58,7 @@ def _build(text: str, first: int) -> dict[str, Tree]:
             continue
         value: Any
         if isinstance(event, yaml.ScalarEvent):
-            empty = event.style is None and event.value in {"~", "null", "Null", "NULL"}
+            empty = not event.style and event.value in {"~", "null", "Null", "NULL"}
             value = "" if empty else event.value
         elif isinstance(event, yaml.MappingStartEvent):
             value = {}
@@ -65,7 +70,7 @@ def _build(text: str, first: int) -> dict[str, Tree]:
         _attach(stack, value, line)
         if isinstance(value, (dict, list)):
             if len(stack) >= _LIMIT_DEPTH:
-                raise HeadError("yaml-too-deep", line, "the head is nested too deeply")
+                raise HeadError("yaml-too-deep", line, _TOO_DEEP)
             stack.append((value, []))
     if root in ("", None):
         return {}

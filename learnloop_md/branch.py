@@ -1,0 +1,89 @@
+"""A change as a commit on a branch that is not checked out: HEAD, index and work tree stay as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from learnloop_md import apply, git, plan
+from learnloop_md.apply import Asked, Build, Done
+from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.place import Place
+from learnloop_md.plan import Edit, Plan
+
+
+def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
+    """Plan a change here and commit it on the new branch `name`, made from HEAD; here nothing changes.
+
+    Raises UnableError where files of the change differ from HEAD: the branch could not hold just this change.
+    """
+    repo = place.repo
+    if repo is None or not git.head(repo):
+        raise UnableError(
+            "a branch needs a git repository with a commit", "leave --branch away", code="no-git"
+        )
+    _check_name(repo, name)
+    done = apply.change(place, asked._replace(dry_run=True), build)
+    if len(done.plans) > 1:  # hand edits were absorbed on the way: they are not in HEAD
+        raise UnableError(
+            "the memory holds changes that are not committed", "run: learnloop sync", code="dirty-memory"
+        )
+    for row in done.plans:
+        _check_as_in_head(place, repo, row.edits)
+    if asked.dry_run or not done.plans:
+        return done
+    return done._replace(commits=(_commit(place, repo, done.plans[0], name),), notices=())
+
+
+def _check_name(repo: git.Repo, name: str) -> None:
+    if git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode or name.startswith(
+        "@"
+    ):
+        raise UsageError(f"--branch {name!r} cannot name a branch", "use letters, digits, '-' and '/'")
+    if not git.call(
+        repo.root, "show-ref", "--verify", "--quiet", f"refs/heads/{name}", check=False
+    ).returncode:
+        raise UnableError(f"there is a branch {name} already", "choose another name", code="branch-exists")
+
+
+def _check_as_in_head(place: Place, repo: git.Repo, edits: Sequence[Edit]) -> None:
+    for edit in edits:
+        path = place.in_repo(edit.path)
+        if path.startswith(".."):
+            raise UnableError(
+                f"{edit.path} lies in another repository", "leave --branch away", code="outside"
+            )
+        if git.changed(repo, path):
+            raise UnableError(
+                f"{path} is not as in HEAD", "commit it first, or leave --branch away", code="dirty-memory"
+            )
+
+
+def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
+    private = repo.git_dir / f"learnloop-branch-{os.getpid()}"
+    extra = {"GIT_INDEX_FILE": str(private)}
+    try:
+        git.call(repo.root, "read-tree", "HEAD", extra=extra)
+        lines = "".join(_index_line(place, repo, edit) for edit in row.edits)
+        given = lines.encode(errors="surrogateescape")
+        git.call(repo.root, "update-index", "-z", "--index-info", given=given, extra=extra)
+        tree = git.call(repo.root, "write-tree", extra=extra).stdout.decode().strip()
+    finally:
+        private.unlink(missing_ok=True)
+    words = plan.message(row).encode(errors="surrogateescape")
+    new = (
+        git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words).stdout.decode().strip()
+    )
+    git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
+    return new
+
+
+def _index_line(place: Place, repo: git.Repo, edit: Edit) -> str:
+    path = place.in_repo(edit.path)
+    if edit.after is None:
+        return f"0 {'0' * 40}\t{path}\0"
+    content = edit.after.encode("utf-8", "surrogateescape")
+    words = ("hash-object", "-w", "--stdin", "--path", path)
+    blob = git.call(repo.root, *words, given=content).stdout.decode().strip()
+    old = git.call(repo.root, "ls-tree", "HEAD", "--", path).stdout.split()
+    return f"{old[0].decode() if old else '100644'} {blob}\t{path}\0"

@@ -1,0 +1,109 @@
+"""The `check` command: which memories are looked at, read from where, and which of the findings are new."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from learnloop_md import checks, git, memory, store
+from learnloop_md import place as places
+from learnloop_md.answer import Answer, visible
+from learnloop_md.calls import Call
+from learnloop_md.errors import UnableError
+from learnloop_md.place import Place
+
+Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the files at or below it
+
+
+def check(call: Call) -> Answer:
+    """Findings as `path:line: CODE message`; in a hook the new ones of every memory here."""
+    hook = call.flag("hook")
+    rows: list[tuple[str, checks.Finding]] = []
+    for place in hooked_places(call) if hook else [call.place]:
+        found = staged_findings(place) if hook or call.flag("staged") else tree_findings(place, call)
+        if (hook and not call.flag("all")) or call.flag("new"):
+            found = checks.new_only(found, head_findings(place))
+        rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
+    errors = sum(1 for _, finding in rows if finding.severity == checks.ERROR)
+    text = "\n".join(
+        f"{visible(path)}:{f.line}: {f.code} {f.severity}: {visible(f.message)}" for path, f in rows
+    )
+    data = {
+        "findings": [
+            {
+                "code": f.code,
+                "severity": f.severity,
+                "path": path,
+                "line": f.line,
+                "message": f.message,
+                "fixable": f.fixable,
+            }
+            for path, f in rows
+        ]
+    }
+    summary = (f"{_count(errors, 'error')}, {_count(len(rows) - errors, 'warning')}",) if rows else ()
+    return Answer(text, data, summary, 1 if errors else 0)
+
+
+def _shown(place: Place, path: str, cwd: Path) -> str:
+    """A finding's path as a person reaches it: the shorter of the relative and the full one."""
+    full = os.path.normpath(place.folder / path)
+    return min(os.path.relpath(full, cwd), full, key=len)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def hooked_places(call: Call) -> list[Place]:
+    """The memories that a pre-commit hook looks at: the one named, else all that the repository tracks."""
+    repo = git.find(call.cwd)
+    return [call.place] if repo is None or call.text("memory") else places.in_repo(repo)
+
+
+def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
+    """The findings of the work tree."""
+    conflicts = call.look(place).absorbed.conflicts
+
+    def read_other(path: str) -> str | None:
+        data = store.read_bytes(place.folder / path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    return checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+
+
+def staged_findings(place: Place) -> list[checks.Finding]:
+    """The findings of what is staged: never of what happens to lie in the folder."""
+    repo = _repo_of(place)
+    return _findings_of(place, lambda path: git.staged(repo, path))
+
+
+def head_findings(place: Place) -> list[checks.Finding]:
+    """The findings that HEAD has already."""
+    repo = _repo_of(place)
+    return _findings_of(place, lambda path: git.tree(repo, "HEAD", path)) if git.head(repo) else []
+
+
+def _repo_of(place: Place) -> git.Repo:
+    if place.repo is None:
+        raise UnableError("there is no git here, so nothing is staged", "run: learnloop check", code="no-git")
+    return place.repo
+
+
+def _findings_of(place: Place, blobs: Blobs) -> list[checks.Finding]:
+    """The findings of a memory read from git; outside it nothing is read but what a check asks for."""
+    prefix = f"{place.inside}/" if place.inside else ""
+    inside = {path.removeprefix(prefix): data for path, data in blobs(place.inside).items()}
+    lessons = f"{place.lessons}/" if place.lessons else ""
+    files = {path: data for path, data in inside.items() if path.endswith(".md") and path.startswith(lessons)}
+    if not files and place.document not in inside:
+        return []
+    rows = memory.assemble(place, store.Files(files), inside.get(place.document), None)
+
+    def read_other(path: str) -> str | None:
+        in_repo = place.in_repo(path)
+        data = None if in_repo.startswith("..") else blobs(in_repo).get(in_repo)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    return checks.findings(rows, read_other)

@@ -1,0 +1,47 @@
+"""Where a rule is codified: a file of the skill, of the repository or of the working directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from learnloop_md import apply, store
+from learnloop_md.codify import Target
+from learnloop_md.errors import UsageError
+from learnloop_md.place import Place
+
+_HINT = "name SKILL.md, CLAUDE.md, AGENTS.md or a guide"
+
+
+def find(place: Place, cwd: Path, into: str = "") -> Target:
+    """The file that a rule goes into; the default is the skill's SKILL.md, else CLAUDE.md.
+
+    Raises UsageError for what is no markdown file, leads out, or belongs to the memory itself.
+    """
+    root = _root(place, cwd)
+    name = into or ("SKILL.md" if place.kind == "skill" else "CLAUDE.md")
+    path = next((p for p in (root / name, cwd / name) if p.exists()), root / name).absolute()
+    real = path.resolve()
+    if real.is_dir() or path.suffix != ".md":
+        raise UsageError(f"--into {name}: not a markdown file", _HINT)
+    if not real.is_relative_to(root.resolve()) and not real.is_relative_to(cwd.resolve()):
+        raise UsageError(f"--into {name} leads out of {root}", "name a file inside it", code="path-traversal")
+    if _is_ours(place, real):
+        raise UsageError(f"--into {name} lies in the memory itself", _HINT)
+    data = store.read_bytes(path)
+    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    text = "" if data is None else data.decode("utf-8", "surrogateescape")
+    return Target(apply.folder_in(place, path), shown, text, data is not None)
+
+
+def _root(place: Place, cwd: Path) -> Path:
+    if place.kind == "skill":
+        return place.folder.parent
+    return place.repo.root if place.repo and not place.own_repo else cwd
+
+
+def _is_ours(place: Place, real: Path) -> bool:
+    """Whether a file is a lesson or the document; a skill's guides stand beside the document."""
+    if not real.is_relative_to(place.folder):
+        return False
+    inner = real.relative_to(place.folder)
+    return place.kind == "project" or inner.parts[0] == place.lessons or inner.name == place.document

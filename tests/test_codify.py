@@ -1,0 +1,260 @@
+"""Codify: the rule goes into a skill, a guide, CLAUDE.md or learnings.md; the lesson is archived with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skills_ref import validate
+
+from learnloop_md import codify
+from learnloop_md.lesson import Lesson
+from tests.conftest import Run, git
+from tests.reading import every_byte, lesson, made_skill, subjects
+
+DAY = "2026-11-30"
+BULLET = f"- Read the down step. <!-- learnloop: down {DAY} -->\n"
+
+
+@pytest.fixture
+def skill(repo: Path, learnloop: Run) -> Path:
+    """A skill with one candidate, `down`."""
+    skill = made_skill(repo, learnloop)
+    assert (
+        learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01", cwd=skill).code
+        == 0
+    )
+    return skill
+
+
+@pytest.fixture
+def project(memory: Path, learnloop: Run) -> Path:
+    """A project memory with one candidate, `down`."""
+    assert learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01").code == 0
+    return memory
+
+
+# --- where the rule goes ------------------------------------------------------------------------------------
+
+
+def test_skill_and_memory_change_in_one_commit(skill: Path, learnloop: Run, repo: Path) -> None:
+    """R002-40, R002-41."""
+    done = learnloop("codify", "down", "--today", DAY)
+    assert done.out.startswith('codified down in SKILL.md under "Learned rules", archived (')
+    assert (skill / "SKILL.md").read_text().endswith(f"## Learned rules\n\n{BULLET}")
+    assert set(git(repo, "show", "--name-only", "--format=").split("\n")) == {
+        "skills/review/SKILL.md",
+        "skills/review/references/lessons/down.md",
+        "skills/review/references/memory.md",
+    }
+
+
+def test_the_archive_note_names_file_and_section(skill: Path, learnloop: Run) -> None:
+    """R002-41, R002-04."""
+    learnloop("codify", "down", "--today", DAY)
+    assert lesson(skill, "down").archive_note == 'Codified in SKILL.md under "Learned rules"'
+    entry = '- Archive note: Codified in SKILL.md under "Learned rules"\n'
+    assert entry in (skill / "references" / "memory.md").read_text()
+
+
+def test_a_section_that_is_there_takes_the_rule_at_the_end_of_its_list(skill: Path, learnloop: Run) -> None:
+    guide = skill / "references" / "sql.md"
+    guide.write_text("# SQL\n\n## Rules\n\n- Count rows.\n\n## Other\n\nText.\n")
+    git(skill, "add", "-A")
+    git(skill, "commit", "-q", "-m", "Guide")
+    learnloop("codify", "down", "--into", "references/sql.md", "--section", "## rules", "--today", DAY)
+    assert guide.read_text() == f"# SQL\n\n## Rules\n\n- Count rows.\n{BULLET}\n## Other\n\nText.\n"
+
+
+def test_a_project_codifies_into_claude_md(project: Path, learnloop: Run, repo: Path) -> None:
+    learnloop("codify", "down", "--today", DAY)
+    assert (repo / "CLAUDE.md").read_text() == f"## Learned rules\n\n{BULLET}"
+    assert lesson(project, "down").codified_in == "CLAUDE.md"
+
+
+def test_promote_appends_to_learnings(skill: Path, learnloop: Run) -> None:
+    """R004-40."""
+    (skill / "learnings.md").write_bytes(b"# Learnings\r\n\r\n- One.\r\n")
+    git(skill, "add", "-A")
+    git(skill, "commit", "-q", "-m", "Learnings")
+    done = learnloop("promote", "down", "--today", DAY)
+    assert done.out.startswith("codified down in learnings.md, archived (")
+    assert (skill / "learnings.md").read_bytes() == b"# Learnings\r\n\r\n- One.\r\n" + BULLET.encode()[
+        :-1
+    ] + b"\r\n"
+
+
+def test_learnings_begin_with_what_they_are(skill: Path, learnloop: Run) -> None:
+    learnloop("promote", "down", "--today", DAY)
+    assert (skill / "learnings.md").read_text() == codify.LEARNINGS + BULLET
+
+
+@pytest.mark.parametrize("command", ["codify", "promote"])
+def test_codifying_twice_changes_nothing(skill: Path, learnloop: Run, command: str, repo: Path) -> None:
+    """R004-40."""
+    learnloop(command, "down")
+    before = git(repo, "rev-parse", "HEAD")
+    done = learnloop(command, "down", "--json")
+    assert (done.code, done.json["action"], git(repo, "rev-parse", "HEAD")) == (0, "unchanged", before)
+
+
+def test_a_restored_lesson_is_archived_again_without_a_second_rule(skill: Path, learnloop: Run) -> None:
+    learnloop("codify", "down", "--today", DAY)
+    text = (skill / "SKILL.md").read_text()
+    learnloop("restore", "down")
+    assert learnloop("codify", "down", "--json").json["action"] == "codified"
+    assert (skill / "SKILL.md").read_text() == text
+
+
+def test_undo_takes_rule_and_archive_back_together(skill: Path, learnloop: Run, repo: Path) -> None:
+    before = git(repo, "rev-parse", "HEAD^{tree}")
+    learnloop("codify", "down")
+    learnloop("undo")
+    assert git(repo, "rev-parse", "HEAD^{tree}") == before
+
+
+# --- the target stays what it is ----------------------------------------------------------------------------
+
+
+def test_skill_md_stays_a_valid_skill(skill: Path, learnloop: Run) -> None:
+    learnloop("codify", "down")
+    assert validate(skill) == []
+
+
+def test_a_skill_of_500_lines_is_refused_and_unchanged(skill: Path, learnloop: Run, repo: Path) -> None:
+    """Design §5: under 500 lines."""
+    text = (skill / "SKILL.md").read_text()
+    (skill / "SKILL.md").write_text(text + "x\n" * (498 - text.count("\n")))
+    git(repo, "commit", "-qam", "Long")
+    before = every_byte(repo / "skills")
+    done = learnloop("codify", "down", "--json")
+    assert (done.code, done.json["error"]["code"]) == (3, "invalid-skill")
+    assert "--into" in done.json["error"]["hint"]
+    assert every_byte(repo / "skills") == before
+
+
+def test_a_rule_that_looks_like_markdown_stays_one_bullet() -> None:
+    row = Lesson("x", "x.md", "", rule="Never.\n\n## Learned rules\n--> <!-- hidden")
+    text = codify._with_rule(codify.Target("g.md", "g.md", "", True), row, "Rules", DAY)
+    assert text.count("\n") == 3
+    assert text.count("-->") == text.count("<!--") == 1
+
+
+@given(
+    st.text(max_size=200), st.sampled_from(["", "# A\n", "# A\n\n## Rules\n\n- one\n\ntext\n", "A\r\n\r\nB"])
+)
+def test_every_line_of_the_target_is_kept(rule: str, target: str) -> None:
+    row = Lesson("x", "x.md", "", rule=rule or "r")
+    new = codify._with_rule(codify.Target("g.md", "g.md", target, True), row, "Rules", DAY)
+    kept = [line for line in target.splitlines() if line]
+    assert [line for line in new.splitlines() if line in kept] == kept
+    assert [slug for slug, _ in codify.codified_slugs(new)] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("into", "code"),
+    [
+        ("../../../outside.md", "path-traversal"),
+        ("references", "usage"),
+        ("notes.txt", "usage"),
+        ("references/memory.md", "usage"),
+        ("references/lessons/down.md", "usage"),
+    ],
+)
+def test_a_wrong_target_is_a_usage_error(skill: Path, learnloop: Run, into: str, code: str) -> None:
+    done = learnloop("codify", "down", "--into", into, "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, code)
+
+
+def test_an_edit_of_the_target_that_is_not_committed_is_never_swept_in(skill: Path, learnloop: Run) -> None:
+    (skill / "SKILL.md").write_text((skill / "SKILL.md").read_text() + "Half a thought\n")
+    done = learnloop("codify", "down", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "dirty-target")
+    assert lesson(skill, "down").state == "candidate"
+
+
+def test_an_archived_lesson_is_restored_first(skill: Path, learnloop: Run) -> None:
+    learnloop("forget", "down")
+    done = learnloop("codify", "down")
+    assert done.code == 2
+    assert "learnloop restore down" in done.err
+
+
+# --- on a branch --------------------------------------------------------------------------------------------
+
+
+def test_a_branch_gets_the_commit_and_here_nothing_changes(skill: Path, learnloop: Run, repo: Path) -> None:
+    """R004-41: the change as a pull request."""
+    before = every_byte(skill), git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")
+    done = learnloop("codify", "down", "--branch", "learn/down", "--today", DAY, "--json")
+    assert (every_byte(skill), git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")) == before
+    assert done.json["commits"] == [git(repo, "rev-parse", "learn/down")]
+    assert (done.json["branch"], done.json["queued"]) == ("learn/down", False)
+
+
+def test_the_branch_holds_rule_lesson_and_document(skill: Path, learnloop: Run, repo: Path) -> None:
+    learnloop("codify", "down", "--branch", "learn/down", "--today", DAY)
+    assert BULLET.rstrip("\n") in git(repo, "show", "learn/down:skills/review/SKILL.md")
+    assert "state: archived" in git(repo, "show", "learn/down:skills/review/references/lessons/down.md")
+    assert "State: ARCHIVED" in git(repo, "show", "learn/down:skills/review/references/memory.md")
+    assert subjects(repo, "learn/down")[:2] == ["learnloop: codify down", subjects(repo)[0]]
+
+
+def test_a_branch_keeps_the_files_mode(skill: Path, learnloop: Run, repo: Path) -> None:
+    (skill / "SKILL.md").chmod(0o755)
+    git(repo, "commit", "-qam", "Mode")
+    learnloop("codify", "down", "--branch", "learn/down")
+    assert git(repo, "ls-tree", "learn/down", "skills/review/SKILL.md").startswith("100755 ")
+
+
+def test_what_is_staged_stays_out_of_the_branch(skill: Path, learnloop: Run, repo: Path) -> None:
+    (repo / "app.py").write_text("x = 2\n")
+    git(repo, "add", "app.py")
+    learnloop("promote", "down", "--branch", "learn/down")
+    assert git(repo, "diff", "--name-only", "HEAD", "learn/down", "--", "app.py") == ""
+    assert git(repo, "diff", "--cached", "--name-only") == "app.py"
+
+
+def test_merging_the_branch_is_understood(skill: Path, learnloop: Run, repo: Path) -> None:
+    learnloop("codify", "down", "--branch", "learn/down")
+    git(repo, "merge", "-q", "learn/down")
+    assert learnloop("check").out == ""
+    assert learnloop("status", "--json").json["lessons"] == {"candidate": 0, "current": 0, "archived": 1}
+    assert learnloop("codify", "down", "--json").json["action"] == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "exit_code"),
+    [("main", "branch-exists", 4), ("a..b", "usage", 2), ("-x", "usage", 2), ("@{-1}", "usage", 2)],
+)
+def test_a_branch_that_cannot_be_made(
+    skill: Path, learnloop: Run, name: str, code: str, exit_code: int
+) -> None:
+    done = learnloop("codify", "down", f"--branch={name}", "--json")
+    assert (done.code, done.json["error"]["code"]) == (exit_code, code)
+
+
+def test_hand_edits_keep_a_branch_from_being_made(skill: Path, learnloop: Run, repo: Path) -> None:
+    """The branch starts at HEAD, which does not have them."""
+    path = skill / "references" / "lessons" / "down.md"
+    path.write_text(path.read_text().replace("Read the", "Read each"))
+    done = learnloop("codify", "down", "--branch", "learn/down", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "dirty-memory")
+    assert git(repo, "branch", "--list", "learn/*") == ""
+
+
+def test_a_dry_run_makes_no_branch(skill: Path, learnloop: Run, repo: Path) -> None:
+    done = learnloop("codify", "down", "--branch", "learn/down", "--dry-run")
+    assert "+++ b/skills/review/SKILL.md" in done.out
+    assert git(repo, "branch", "--list", "learn/*") == ""
+
+
+def test_a_branch_needs_git(tmp_path: Path, learnloop: Run) -> None:
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    (memory / "MEMORY.md").write_text("# Memory\n")
+    learnloop("note", "Read it.", "--name", "down", "--memory", "memory", cwd=tmp_path)
+    done = learnloop("codify", "down", "--branch", "x", "--memory", "memory", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "no-git")

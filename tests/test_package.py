@@ -1,0 +1,84 @@
+"""The package as it is shipped: one version, no network code, dependencies with one home each, docs that name what is."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import __version__
+from learnloop_md.commands import TABLE
+from learnloop_md.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted((ROOT / "learnloop_md").glob("*.py"))
+
+
+def _imports(path: Path) -> set[str]:
+    """The top-level names that a module imports, also inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+def test_the_version_stands_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == __version__
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_no_module_has_network_code() -> None:
+    """R001-23: nothing leaves the machine."""
+    network = {"socket", "ssl", "http", "urllib3", "requests", "httpx", "ftplib", "smtplib", "asyncio", "telnetlib"}
+    assert {path.name: names for path in MODULES if (names := _imports(path) & network)} == {}
+
+
+@pytest.mark.parametrize(
+    ("package", "home"), [("typer", "cli.py"), ("frontmatter", "yamlhead.py"), ("yaml", "yamlhead.py"), ("mistune", "outline.py"), ("git", "history.py")]
+)
+def test_each_dependency_has_one_home(package: str, home: str) -> None:
+    """R002-65: few dependencies, each in one module."""
+    assert [path.name for path in MODULES if package in _imports(path)] == [home]
+
+
+def test_no_secret_shape_stands_in_the_repository() -> None:
+    """R004-20."""
+    from learnloop_md.guard import find_secrets
+
+    texts = [path for path in ROOT.rglob("*") if path.suffix in {".py", ".md", ".toml", ".json", ".yaml"} and ".venv" not in path.parts]
+    assert {str(path.relative_to(ROOT)): found for path in texts if (found := find_secrets(path.read_text("utf-8", "replace")))} == {}
+
+
+@pytest.mark.parametrize("command", [command.name for command in TABLE])
+def test_every_command_is_documented(command: str) -> None:
+    assert f"`{command}" in (ROOT / "docs" / "commands.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", TABLE, ids=lambda command: command.name)
+def test_every_option_named_in_the_docs_exists(command: object) -> None:
+    from learnloop_md.commands import Command
+
+    assert isinstance(command, Command)
+    rows = [row for row in (ROOT / "docs" / "commands.md").read_text("utf-8").splitlines() if row.startswith(f"| `{command.name}")]
+    named = set(re.findall(r"--[a-z-]+", rows[0].split(" | ")[0])) if rows else set()
+    assert named <= {option.flag for option in command.options}
+
+
+@pytest.mark.parametrize("setting", Settings._fields)
+def test_every_setting_is_documented(setting: str) -> None:
+    assert f"`{setting}`" in (ROOT / "docs" / "settings.md").read_text("utf-8")
+
+
+def test_every_requirement_in_the_table_is_named_by_a_test() -> None:
+    """docs/requirements.md: what is promised, and the tests that prove it."""
+    told = set(re.findall(r"^\| (R\d{3}-\d\d) \|", (ROOT / "docs" / "requirements.md").read_text("utf-8"), re.MULTILINE))
+    proved = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py") if path.name != Path(__file__).name)
+    assert told
+    assert {number for number in told if number not in proved} == set()
