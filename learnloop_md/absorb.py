@@ -23,10 +23,11 @@ from learnloop_md.store import Agreed
 
 # Fields of ours that a rewrite by Claude may drop; what is not ours is Claude's or the person's to drop.
 OURS = (
-    "state title created kind tags context seen confirmed disputed pinned reviewed revived archive_note "
-    "codified_in supersedes superseded_by renamed_from skill_version anchors id task_type input_summary approach "
-    "outcome confidence what_worked what_failed edge_cases run_duration_ms stack_tags human_confirmed"
-).split()
+    "state", "title", "created", "kind", "tags", "context", "seen", "confirmed", "disputed", "pinned",
+    "reviewed", "revived", "archive_note", "codified_in", "supersedes", "superseded_by", "renamed_from",
+    "skill_version", "anchors", "id", "task_type", "input_summary", "approach", "outcome", "confidence",
+    "what_worked", "what_failed", "edge_cases", "run_duration_ms", "stack_tags", "human_confirmed",
+)  # fmt: skip
 
 
 class Conflict(NamedTuple):
@@ -68,15 +69,16 @@ class Absorber:
         self.what: dict[str, list[str]] = {}
 
     def run(self) -> Report:
-        """Absorb everything; nothing where the document cannot be read, since then nobody knows what it says."""
+        """Absorb everything; nothing where the document cannot be read: nobody knows then what it says."""
         if self.memory.blocked:
             return Report((), (), (), ())
         gone = self._gone()
         renamed = self._renames(gone)
         for slug in sorted(self.memory.lessons):
             old = renamed.get(slug)
-            if old and old in self.entries:
-                self.entries.setdefault(slug, self.entries.pop(old))
+            entry = self.entries.pop(old, None) if old else None
+            if entry and entry.path:  # one that only sounds like the old name is new
+                self.entries.setdefault(slug, entry)
             self._lesson(slug, gone.pop(old) if old else self._base(slug), old)
         for slug, row in sorted(gone.items()):
             self._removed(slug, row)
@@ -88,7 +90,7 @@ class Absorber:
         return Report(tuple(self.what), tuple(self.conflicts), self._dangling(gone), what)
 
     def _dangling(self, gone: Mapping[str, Agreed]) -> tuple[str, ...]:
-        """Paths that MEMORY.md names and that do not exist; an entry of a notebook becomes a lesson instead."""
+        """Paths that MEMORY.md names and that do not exist; an entry of a notebook becomes a lesson."""
         if self.memory.place.kind == "skill":
             return ()
         known = {*self.memory.lessons, *gone, *self._quarantined()}
@@ -174,13 +176,11 @@ class Absorber:
             if renamed_from:
                 self._say(slug, f"{renamed_from} was renamed to {slug}")
                 self.draft.set(slug, renamed_from=renamed_from)
-            self._compared(slug, base)
-        except HeadError as error:
-            self._leave(slug, [Conflict(slug, "head", "", error.message)])
-        except LearnloopError as error:
+            self._compared(slug, base, is_renamed=bool(renamed_from))
+        except (HeadError, LearnloopError) as error:
             self._leave(slug, [Conflict(slug, "head", "", error.message)])
 
-    def _compared(self, slug: str, base: Agreed | None) -> None:
+    def _compared(self, slug: str, base: Agreed | None, *, is_renamed: bool) -> None:
         lesson, entry = self.memory.lessons[slug], self.entries.get(slug)
         known = self._read(base) if base else None
         if known is None or base is None:
@@ -197,11 +197,11 @@ class Absorber:
                 self._leave(slug, [Conflict(slug, *difference) for difference in found])
         elif entry:
             self._entry_changed(slug, known, self._entry_edits(slug, entry, base, known))
-        elif base.entry and self._was_taken_out(slug) and known.state != "archived":
+        elif base.entry and not is_renamed and known.state != "archived" and self._was_taken_out(slug):
             self._entry_changed(slug, known, {"state": "archived"}, taken_out=True)
 
     def _was_taken_out(self, slug: str) -> bool:
-        """Whether a missing entry was deleted: not from an index, nor by losing or emptying the whole notebook."""
+        """Whether a missing entry was deleted: not from an index, nor with the whole notebook."""
         if self.memory.place.kind != "skill" or slug in self.memory.private:
             return False
         entries_before = sum(1 for row in self.rows.values() if row.entry and row.zone != "removed")
@@ -225,7 +225,7 @@ class Absorber:
         self._say(slug, f"{slug} is new: candidate")
 
     def _differences(self, lesson: Lesson, entry: Entry) -> list[tuple[str, str, str]]:
-        """Fields in which an entry contradicts its file: (field, entry, file). A file without state claims none."""
+        """Fields in which an entry contradicts its file: (field, entry, file); an unstated state is none."""
         found = []
         if entry.zone in STATES and entry.zone != lesson.state and lesson.stated:
             found.append(("state", entry.zone, lesson.state))
@@ -237,7 +237,7 @@ class Absorber:
         return found
 
     def _file_changed(self, slug: str, lesson: Lesson, known: Lesson) -> None:
-        """Claude or a person wrote the file: bring back what a rewrite dropped, count another session's rewording."""
+        """Somebody wrote the file: bring back what a rewrite dropped, count another session's rewording."""
         self._say(slug, f"{lesson.path} was edited")
         new, old = _tree(lesson.text), _tree(known.text)
         stamped = any(_of(new, key) != _of(old, key) for key in ("originSessionId", "modified", "node_type"))
@@ -272,7 +272,7 @@ class Absorber:
             if value or field in _CLEARABLE:
                 edits[field] = value
             elif place.kind == "skill" and field != "title":  # it comes back: the document no longer knows it
-                self.before[slug] = self.before[slug]._replace(**{field: ""})
+                self.before[slug] = _without(self.before[slug], field)
         zone = _zone_edit(entry, before.get("state", known.state), base, known)
         return {**edits, "state": zone} if zone else edits
 
@@ -295,7 +295,7 @@ class Absorber:
         document = self.memory.place.document
         for field, value in edits.items():
             if self._says(current, field) != value:
-                note = f"{'removed' if taken_out else 'archived'} by hand {'from' if taken_out else 'in'} {document}"
+                note = f"removed by hand from {document}" if taken_out else ""
                 self._apply_edit(slug, field, value, note)
         if taken_out:
             self._say(slug, f"{slug} was taken out of {document}: archived")
@@ -322,13 +322,13 @@ class Absorber:
             self.draft.set(slug, state=value, archive_note=note)
         elif field == "state":
             self.draft.set(slug, state=value, archive_note=None, superseded_by=None, codified_in=None)
-        elif field != "title" or lesson.title or value != title_of(slug):
+        else:
             self.draft.set(slug, **{field: value})
 
     # --- new entries of a notebook ------------------------------------------------------------------------
 
     def _new_entries(self, gone: Iterable[str]) -> None:
-        """An entry without a lesson file becomes one, wherever it stands; gone are removed and renamed ones."""
+        """An entry without a lesson file becomes one, wherever it stands; gone had a file until now."""
         taken = {*self.memory.lessons, *self._quarantined(), *gone}
         told = {entry.line for entry in self.entries.values()}
         named: list[tuple[notebook.Entry, str]] = []
@@ -353,6 +353,16 @@ class Absorber:
 
 
 _CLEARABLE = ("why", "how", "tags")  # what a person may take out of an entry; the other fields come back
+
+
+def _without(lesson: Lesson, field: str) -> Lesson:
+    """The lesson without one of the fields that its entry must have."""
+    rest = {
+        "rule": lesson._replace(rule=""),
+        "created": lesson._replace(created=""),
+        "archive_note": lesson._replace(archive_note=""),
+    }
+    return rest.get(field, lesson)
 
 
 def _zone_edit(entry: Entry, word_before: str, base: Agreed, known: Lesson) -> str:
@@ -394,7 +404,7 @@ def _lone(kind: str, base: Agreed) -> str:
 
 
 def adopted_entry(row: notebook.Entry, slug: str, path: str, today: str, author: str) -> Lesson:
-    """The lesson that a hand-made notebook entry stands for: a current one counts as seen twice on its day (design §2)."""
+    """The lesson that an entry made by hand stands for; a current one was seen twice on its day (§2)."""
     claims = row.claims
     day = claims.get("created") or today
     state = row.zone or (claims.get("state") if claims.get("state") in notebook.ZONES else "") or "candidate"
@@ -448,10 +458,8 @@ def with_fields_of(text: str, other: str, keys: Iterable[str]) -> str:
     for key in keys:
         value = _of(tree, key)
         block = _written(other, key, value)
-        if block:
-            text = _with_block(text, key, block)
-        else:  # a head in one line has no lines to copy
-            text = lessonfile.with_fields(text, {key: _typed(value)})
+        # A head in one line has no lines to copy.
+        text = _with_block(text, key, block) if block else lessonfile.with_fields(text, {key: _typed(value)})
         if _of(_tree(text), key) != value:
             raise HeadError("head-not-editable", 1, f"the field {key!r} cannot be brought back safely here")
     return text
@@ -460,14 +468,8 @@ def with_fields_of(text: str, other: str, keys: Iterable[str]) -> str:
 def _with_block(text: str, key: str, block: list[str]) -> str:
     """text with a field written as in block: the head's editor finds the place, the block takes it."""
     marked = lessonfile.with_fields(text, {key: _MARK})
-    parts = head.split(marked)
-    assert parts is not None, "a field was just written into the head"
-    lines = list(parts.lines)
-    at = next(n for n, line in enumerate(lines) if line.strip() == f"{key}: {_MARK}")
-    indent = lines[at][: len(lines[at]) - len(lines[at].lstrip(" "))]
-    eol = "\r\n" if lines[at].endswith("\r\n") else "\n"
-    lines[at : at + 1] = [indent + line + eol for line in block]
-    return head.join(parts._replace(lines=tuple(lines)))
+    line = rf"(?m)^([ ]*){re.escape(key)}: {_MARK}(\r?\n)"
+    return re.sub(line, lambda m: "".join(m[1] + row + m[2] for row in block), marked, count=1)
 
 
 _MARK = "brought-back"

@@ -29,34 +29,33 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
             "the memory holds changes that are not committed", "run: learnloop sync", code="dirty-memory"
         )
     for row in done.plans:
-        _check_as_in_head(place, repo, row.edits)
+        _check_fit(done, place, repo, row.edits)
     if asked.dry_run or not done.plans:
         return done
     return done._replace(commits=(_commit(place, repo, done.plans[0], name),), notices=())
 
 
 def _check_name(repo: git.Repo, name: str) -> None:
-    if git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode or name.startswith(
-        "@"
-    ):
+    well_formed = git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode == 0
+    if not well_formed or name.startswith("@"):
         raise UsageError(f"--branch {name!r} cannot name a branch", "use letters, digits, '-' and '/'")
-    if not git.call(
-        repo.root, "show-ref", "--verify", "--quiet", f"refs/heads/{name}", check=False
-    ).returncode:
+    known = git.call(repo.root, "show-ref", "--verify", "--quiet", f"refs/heads/{name}", check=False)
+    if known.returncode == 0:
         raise UnableError(f"there is a branch {name} already", "choose another name", code="branch-exists")
 
 
-def _check_as_in_head(place: Place, repo: git.Repo, edits: Sequence[Edit]) -> None:
+def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) -> None:
+    """Every file of the change is in this repository, may be in it, and is as in HEAD."""
+    private = {done.memory.lessons[slug].path for slug in done.memory.private}
+    hint = "leave --branch away"
     for edit in edits:
         path = place.in_repo(edit.path)
         if path.startswith(".."):
-            raise UnableError(
-                f"{edit.path} lies in another repository", "leave --branch away", code="outside"
-            )
+            raise UnableError(f"{edit.path} lies in another repository", hint, code="outside")
+        if edit.path in private:
+            raise UnableError(f"{path} is private and stays out of git", hint, code="private")
         if git.changed(repo, path):
-            raise UnableError(
-                f"{path} is not as in HEAD", "commit it first, or leave --branch away", code="dirty-memory"
-            )
+            raise UnableError(f"{path} is not as in HEAD", f"commit it first, or {hint}", code="dirty-memory")
 
 
 def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
@@ -71,18 +70,15 @@ def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
     finally:
         private.unlink(missing_ok=True)
     words = plan.message(row).encode(errors="surrogateescape")
-    new = (
-        git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words).stdout.decode().strip()
-    )
+    made = git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words)
+    new = made.stdout.decode().strip()
     git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
     return new
 
 
 def _index_line(place: Place, repo: git.Repo, edit: Edit) -> str:
     path = place.in_repo(edit.path)
-    if edit.after is None:
-        return f"0 {'0' * 40}\t{path}\0"
-    content = edit.after.encode("utf-8", "surrogateescape")
+    content = (edit.after or "").encode("utf-8", "surrogateescape")  # codifying removes no file
     words = ("hash-object", "-w", "--stdin", "--path", path)
     blob = git.call(repo.root, *words, given=content).stdout.decode().strip()
     old = git.call(repo.root, "ls-tree", "HEAD", "--", path).stdout.split()

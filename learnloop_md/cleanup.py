@@ -84,8 +84,10 @@ def _in_hook(call: Call) -> Answer:
     reasons: list[str] = []
     for place in hooked_places(call):
         loaded = memory.load(place)
-        busy = _not_as_staged(place)
-        due = _due(loaded, busy, call.today)
+        unstaged, unknown = _not_as_staged(place)
+        busy = unstaged | unknown
+        known = [lesson for lesson in loaded.lessons.values() if lesson.path not in unknown]
+        due = curate.reasons(loaded, call.today, known)
         if not due:
             continue
         if place.document in busy:
@@ -108,12 +110,6 @@ def _in_hook(call: Call) -> Answer:
     did = "would change" if call.flag("dry_run") else "changed"
     text = f"{_text(items, reasons, done=not call.flag('dry_run'))}\n{did}: {visible(', '.join(written))}"
     return Answer(f"{text}\nlook at it, then: git add {visible(' '.join(written))}", data, tuple(notices), 1)
-
-
-def _due(loaded: Memory, busy: set[str], today: str) -> list[str]:
-    return curate.reasons(
-        loaded, today, [lesson for lesson in loaded.lessons.values() if lesson.path not in busy]
-    )
 
 
 def _allowed(
@@ -140,16 +136,19 @@ def _carry_out(draft: Draft, *, rows: list[Item], busy: set[str]) -> None:
         curate.carry_out(draft, rows)
 
 
-def _not_as_staged(place: Place) -> set[str]:
-    """The memory's files that differ from the index or are not in it: the index of the hook's commit."""
+def _not_as_staged(place: Place) -> tuple[set[str], set[str]]:
+    """The memory's files that differ from the index of the hook's commit, and those that are not in it."""
     if place.repo is None:
-        return set()
+        return set(), set()
     # `git commit -a` builds its index in index.lock, and only this variable says so.
     index = os.environ.get("GIT_INDEX_FILE")
     extra = {"GIT_INDEX_FILE": str((place.repo.root / index).resolve())} if index else None
-    found: set[str] = set()
-    for words in (("diff", "--name-only", "--no-ext-diff", "--no-textconv"), ("ls-files", "--others")):
-        raw = git.call(place.repo.root, *words, "-z", "--", place.inside or ".", extra=extra).stdout
-        found |= set(raw.decode(errors="surrogateescape").split("\0")) - {""}
     prefix = f"{place.inside}/" if place.inside else ""
-    return {path.removeprefix(prefix) for path in found}
+
+    def listed(*words: str) -> set[str]:
+        raw = git.call(place.folder, *words, "-z", "--", ".", extra=extra).stdout
+        rows = raw.decode(errors="surrogateescape").split("\0")
+        return {path.removeprefix(prefix) for path in rows if path}
+
+    unstaged = listed("diff", "--name-only", "--no-ext-diff", "--no-textconv")
+    return unstaged, listed("ls-files", "--others", "--full-name")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from learnloop_md import __version__
+from learnloop_md import __version__, door
 from learnloop_md.answer import give_error
 from learnloop_md.commands import TABLE, Command, Option
 from learnloop_md.errors import UsageError
@@ -71,9 +71,7 @@ def _function(command: Command) -> Callable[..., int]:
     """A function with the signature that typer reads the command's words and options from."""
 
     def call(**words: Any) -> int:
-        from learnloop_md.__main__ import execute
-
-        return execute(command.name, {name: value for name, value in words.items() if _is_given(value)})
+        return door.execute(command.name, {name: value for name, value in words.items() if _is_given(value)})
 
     parameters = [
         inspect.Parameter(

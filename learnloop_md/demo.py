@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from learnloop_md import git
+from learnloop_md import door, git
 from learnloop_md.answer import Answer, coloured, use_colour, visible
 from learnloop_md.calls import Call
 from learnloop_md.commands import BY_NAME
@@ -33,9 +33,7 @@ class Show:
 
     def step(self, number: int, title: str, *argv: str) -> Answer:
         """Run one command, print its words, its answer and the diff of each commit it made."""
-        from learnloop_md.__main__ import parse
-
-        parsed = parse([*argv, "--memory", str(self.memory)])
+        parsed = door.parse([*argv, "--memory", str(self.memory)])
         assert parsed, f"the demonstration calls a command wrongly: {argv}"
         bold, off = ("\x1b[1m", "\x1b[0m") if use_colour() else ("", "")
         self.say(f"\n{bold}{number}. {title}{off}\n$ learnloop " + " ".join(f'"{w}"' if " " in w else w for w in argv))

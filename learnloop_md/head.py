@@ -381,7 +381,10 @@ def _replace(lines: list[str], span: tuple[int, int], key: str, value: Field, in
         return
     new = render_field(key, value, indent, eol)
     if len(old) == len(new) == 1:
-        comment = _trailing_comment(old[0].rstrip("\r\n"))
+        # Of a name or description the words behind ` #` are part of the value (see _comment_faults).
+        bare = old[0].rstrip("\r\n")
+        whole = key in ("name", "description") and not re.match(r"[^:]*:\s*[\"']", bare)
+        comment = "" if whole else _trailing_comment(bare)
         new = [new[0].rstrip("\r\n") + comment + eol]
     elif isinstance(value, (list, tuple)) and value and isinstance(value[0], Event):
         new = _kept_items(old, new, [e for e in value if isinstance(e, Event)], key, indent, eol)

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from learnloop_md.lesson import Lesson, fold, shorten, value_order
-from learnloop_md.lines import Line, line_end, scan
+from learnloop_md.lines import Line, line_end, room_at_end, scan, split_lines, with_final_newline
 
 NEW = "# Memory\n\n## Current\n\n## Candidate\n"
 ZONES = ("current", "candidate", "archived", "quarantined")
+_HIDDEN = ("archived", "quarantined")  # what stands in the block comment
 LINE_LIMIT = 150  # characters (R001-41)
 _BLOCK_OPEN = "<!-- learnloop: not in force, kept for people"
 _BLOCK_CLOSE = "-->"
@@ -37,6 +38,7 @@ _LINK = re.compile(r"\]\((?P<target><[^<>]*>|[^()\s<>]*(?:\([^()\s]*\)[^()\s]*)*
 _WIKI = re.compile(r"\[\[(?P<name>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|(?P<alias>[^\[\]]*))?\]\]")
 _CODE_ITEM = re.compile(r"\s*[-*+]\s+`(?P<name>[^`/\s]+\.md)`(?P<rest>.*)")
 _SEPARATOR = re.compile(r"^[\s~*_]*(?:[—–\-·:;]+\s*)?(?::\s*)?")
+_BETWEEN = " \t·|,;*_~"  # what stands between two links of a line
 
 
 def entries(text: str) -> list[Entry]:
@@ -67,11 +69,11 @@ def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
         bare = line.text.strip()
         if line.place == "comment":
             if bare.startswith("<!-- learnloop: not in force") and "-->" not in bare:
-                in_block, block_zone = True, ""
+                in_block, block_zone = True, "archived"  # also without a heading nothing in it is in force
                 rows.append((_Row(line, "", True, ""), []))
                 continue
             if not in_block:
-                rows.append((_Row(line, "", False, ""), []))
+                rows.append((_Row(line, zone, False, ""), []))
                 continue
             block_zone = _heading_zone(bare) or block_zone
             row = _Row(line, block_zone, True, _heading_zone(bare))
@@ -93,25 +95,47 @@ def _heading_zone(bare: str) -> str:
 
 
 def _links(line: Line, zone: str) -> list[Entry]:
-    found: list[tuple[str, str, str]] = []
-    text = line.text
+    """The lesson links of a line, each with its words: those up to the next link."""
+    text, spans = line.text, list[tuple[str, int, int, int]]()  # target, start of title, its end, start of hook
+    behind = 0
     for match in _LINK.finditer(text):
+        opening = _opening(text, behind, match.start())
         target = _relative(match["target"].strip("<>"))
-        opening = text.rfind("[", 0, match.start())
-        depth_start = text.find("[") if not found else opening
-        start = depth_start if 0 <= depth_start <= opening else opening
-        if target and start >= 0:
-            found.append((target, text[start + 1 : match.start()], text[match.end() :]))
-    if not found and re.match(r"\s*[-*+]\s+\[\[", text):
-        wiki = _WIKI.search(text)
-        if wiki:
-            target = _relative(wiki["name"].strip().removesuffix(".md") + ".md")
-            found = [(target, wiki["alias"] or wiki["name"], text[wiki.end() :])] if target else []
-    code = _CODE_ITEM.fullmatch(text) if not found else None
-    if code:
-        found = [(code["name"], code["name"], code["rest"])]
-    alone = len({target for target, _, _ in found}) == 1
+        behind = match.end()
+        if target and opening >= 0:
+            spans.append((target, opening + 1, match.start(), match.end()))
+    if spans:
+        ends = [start - 1 for _, start, _, _ in spans[1:]]
+        rests = [text[span[3] : end].rstrip(_BETWEEN) for span, end in zip(spans, ends, strict=False)]
+        found = [(t, text[a:b], rest) for (t, a, b, _), rest in zip(spans, [*rests, text[spans[-1][3] :]], strict=True)]
+    else:
+        found = _bare(text)
+    alone = len({target for target, _, _ in found}) == 1 and bool(_ITEM.match(text))
     return [Entry(t, zone, title.strip("*_~ "), _hook(rest), line.number, text, alone) for t, title, rest in found]
+
+
+def _opening(text: str, start: int, end: int) -> int:
+    """Where the link's title opens: the bracket that pairs with the one at end, else the first; -1 without any."""
+    depth = 0
+    for n in range(end - 1, start - 1, -1):
+        if text[n] == "[" and depth == 0:
+            return n
+        depth += {"]": 1, "[": -1}.get(text[n], 0)
+    return text.find("[", start, end)
+
+
+# What stands for a lesson and may be moved: a list item, or a line that begins with the link. Other prose stays.
+_ITEM = re.compile(r"\s*(?:[-*+]\s|\d+[.)]\s|[*_~]*\[)")
+
+
+def _bare(text: str) -> list[tuple[str, str, str]]:
+    """A list item that names its file by a wiki link or in code."""
+    wiki = _WIKI.search(text) if re.match(r"\s*[-*+]\s+\[\[", text) else None
+    if wiki:
+        target = _relative(wiki["name"].strip().removesuffix(".md") + ".md")
+        return [(target, wiki["alias"] or wiki["name"], text[wiki.end() :])] if target else []
+    code = _CODE_ITEM.fullmatch(text)
+    return [(code["name"], code["name"], code["rest"])] if code else []
 
 
 def _hook(rest: str) -> str:
@@ -142,7 +166,7 @@ def outside_links(text: str) -> list[tuple[int, str]]:
 def render(lesson: Lesson) -> str:
     """The lesson's line: `- [Title](slug.md) — hook`, under 150 characters (R001-40, R001-41)."""
     title = fold(lesson.shown_title).replace("[", "(").replace("]", ")")
-    target = re.sub(r"[ ()<>%]", lambda m: f"%{ord(m[0]):02X}", lesson.path)
+    target = _target(lesson.path)
     room = LINE_LIMIT - 1 - len(f"- []({target}) — ")
     title = shorten(title, max(room - 20, 30))
     hook = fold(lesson.description or lesson.rule)
@@ -152,12 +176,16 @@ def render(lesson: Lesson) -> str:
     return f"{line} — {shorten(hook, max(room - len(title), 20))}" if hook else line
 
 
+def _target(path: str) -> str:
+    return re.sub(r"[ ()<>%#]", lambda m: f"%{ord(m[0]):02X}", path)
+
+
 def without(text: str, paths: Collection[str]) -> str:
     """text without the lines of these files."""
     draft = _Draft(text)
     for path in paths:
         draft.remove(path)
-    return draft.text
+    return draft.text()
 
 
 class Stepped(NamedTuple):
@@ -190,177 +218,186 @@ def in_step(
         lesson = lessons.get(slug)
         if lesson is None or slug in hidden:
             draft.remove(before[slug].path if lesson is None else lesson.path)
-        elif _has_line(draft, lesson) or not (lesson.is_note or slug in reachable):
+        elif draft.mine(lesson.path) or not (lesson.is_note or slug in reachable):
             draft.keep(lesson, before.get(slug))
     for path in sorted(quarantined):
         draft.move(path, "quarantined")
-    left_out = draft.fit(lessons, line_budget, character_budget)
-    return Stepped(draft.text, left_out)
-
-
-def _has_line(draft: _Draft, lesson: Lesson) -> bool:
-    return bool(draft.mine(lesson.path))
+    return _fitted(draft.text(), lessons, line_budget, character_budget)
 
 
 class _Draft:
-    """An index being brought in step, line by line; it is parsed again only after a change."""
+    """An index being brought in step: what happens to its lines is noted first and done in one go."""
 
     def __init__(self, text: str) -> None:
         self.eol = line_end(text)
-        self.text = text
-
-    @property
-    def text(self) -> str:
-        return self._text
-
-    @text.setter
-    def text(self, text: str) -> None:
-        self._text = text
         self.rows = _rows(text)
         self.by_target: dict[str, list[Entry]] = {}
         for entry in (e for _, found in self.rows for e in found):
             self.by_target.setdefault(entry.target, []).append(entry)
+        self.words: dict[int, str] = {}  # lines that get other words
+        self.gone: set[int] = set()
+        self.new: list[tuple[str, str, str]] = []  # zone, path, line
 
     def mine(self, *paths: str) -> list[Entry]:
-        """The entries that stand for one of these paths, in order."""
+        """The entries that stand for one of these paths: lines of their own first, then in order."""
         names = {*paths, *(path.rpartition("/")[2] for path in paths)}
-        return sorted({e for name in names for e in self.by_target.get(name, ())}, key=lambda e: e.line)
+        return sorted({e for name in names for e in self.by_target.get(name, ())}, key=lambda e: (not e.alone, e.line))
 
     def keep(self, lesson: Lesson, before: Lesson | None) -> None:
         """Give the lesson its one line in its zone."""
-        mine = self.mine((before or lesson).path, lesson.path)
-        wanted = render(lesson)
+        known = before or lesson
+        mine = self.mine(known.path, lesson.path)
         if not mine:
-            self._insert(lesson.state, lesson.path, wanted)
+            self.new.append((lesson.state, lesson.path, render(lesson)))
             return
         first = mine[0]
         stays = not first.alone or first.zone == lesson.state or (first.zone == "" and lesson.state == "current")
-        ours = before is not None and _plain(first.raw) == render(before)
-        moved_file = before is not None and before.path != lesson.path
-        words = wanted if ours or (moved_file and first.alone) else _plain(first.raw)
-        if stays and _plain(first.raw) == words and len(mine) == 1:
-            return
-        if stays:
-            self._replace(first.line, words if first.alone else first.raw)
-        self._drop([e.line for e in mine[1 if stays else 0 :] if e.alone and e.line != first.line or not stays])
+        words = _plain(first.raw)
+        if before is not None and words == render(before):
+            words = render(lesson)
+        elif known.path != lesson.path:
+            words = _retargeted(words, first.target, lesson.path) or render(lesson)
+        if stays and words != _plain(first.raw):
+            self.words[first.line] = _safe(words, first.zone)
+        self.gone |= {e.line for e in mine if e.alone and (e.line != first.line or not stays)}
         if not stays:
-            self._insert(lesson.state, lesson.path, words)
+            self.new.append((lesson.state, lesson.path, words))
 
     def move(self, path: str, zone: str) -> None:
         """Move a line to another zone as it is."""
         entry = next(iter(self.mine(path)), None)
         if entry and entry.alone and entry.zone != zone:
-            self._drop([entry.line])
-            self._insert(zone, path, _plain(entry.raw))
+            self.gone.add(entry.line)
+            self.new.append((zone, path, _plain(entry.raw)))
 
     def remove(self, path: str) -> None:
         """Take the lesson's lines away."""
-        self._drop([e.line for e in self.mine(path) if e.alone])
+        self.gone |= {e.line for e in self.mine(path) if e.alone}
 
-    def fit(self, lessons: Mapping[str, Lesson], line_budget: int, character_budget: int) -> tuple[str, ...]:
-        """Leave out lines of ours, least valuable first, until what Claude loads is within the budget (design §4)."""
-        by_path = {lesson.path: lesson for lesson in lessons.values()}
-        newest = max((x for x in lessons.values() if x.kind == "correction"), key=lambda x: value_order(x)[3:], default=None)
-        lines, characters = loaded_size(self.text)
+    def text(self) -> str:
+        """The index with all that was noted."""
+        lines = [self.words.get(row.line.number, row.line.text) + row.line.end for row, _ in self.rows]
+        return _with_new("".join(_dropped(lines, self.gone)), self.new, self.eol)
+
+
+def _dropped(lines: list[str], gone: Collection[int]) -> list[str]:
+    """The lines without some; where nothing is left between two blank lines, one of them goes too."""
+    kept: list[str] = []
+    after_gap = False
+    for n, line in enumerate(lines):
+        if n in gone:
+            after_gap = after_gap or bool(kept) and not kept[-1].strip()
+            continue
+        if not (after_gap and not line.strip()):
+            kept.append(line)
+        after_gap = False
+    if after_gap:
+        kept.pop()
+    return kept
+
+
+def _with_new(text: str, new: list[tuple[str, str, str]], eol: str) -> str:
+    """text with lines put into their zones, each before the first one there with a greater path."""
+    for zone in ZONES:
+        wanted = sorted((path.casefold(), _safe(words, zone)) for at, path, words in new if at == zone)
+        if not wanted:
+            continue
+        if _heading_of(_rows(text), zone) < 0:
+            text = _with_zone(text, zone, eol)
+        rows = _rows(text)
+        places, end = _places(rows, zone)
+        lines = [row.line.raw for row, _ in rows]
+        heading = _heading_of(rows, zone)
+        blocks: dict[int, str] = {}
+        for path, words in wanted:
+            at = next((n for n, target in places if target > path), end)
+            lead = eol if at == heading + 1 and at not in blocks else ""
+            blocks[at] = blocks.get(at, "") + lead + words + eol
+        if end in blocks and end < len(lines) and lines[end].strip() and "-->" not in lines[end]:
+            blocks[end] += eol
+        lines[end - 1] = with_final_newline(lines[end - 1], eol)
+        text = "".join(blocks.get(n, "") + line for n, line in enumerate([*lines, ""]))
+    return text
+
+
+def _heading_of(rows: list[tuple[_Row, list[Entry]]], zone: str) -> int:
+    """The line of the zone's heading, inside the block comment for what is not in force; -1 without one."""
+    hidden = zone in _HIDDEN
+    return next((n for n, (row, _) in enumerate(rows) if row.heading == zone and row.in_block == hidden), -1)
+
+
+def _places(rows: list[tuple[_Row, list[Entry]]], zone: str) -> tuple[list[tuple[int, str]], int]:
+    """Lines and targets of a zone's entries, and the line behind the last one."""
+    heading = _heading_of(rows, zone)
+    places: list[tuple[int, str]] = []
+    end = heading + 1
+    for n in range(heading + 1, len(rows)):
+        row, found = rows[n]
+        if row.zone != zone or row.heading:
+            break
+        if found:
+            places.append((n, found[0].target.casefold()))
+        if found or (n == heading + 1 and not row.line.text.strip()):
+            end = n + 1
+    return places, end
+
+
+def _with_zone(text: str, zone: str, eol: str) -> str:
+    """text with the heading of a zone where it belongs: Current, Candidate, then the comment with Archived."""
+    rows = _rows(text)
+    title = f"## {zone.capitalize()}{eol}"
+    block = [n for n, (row, _) in enumerate(rows) if row.in_block]
+    if zone in _HIDDEN and not block:
+        return _added(text, room_at_end(text), f"{_BLOCK_OPEN}{eol}{title}{_BLOCK_CLOSE}{eol}", eol)
+    if zone in _HIDDEN:
+        closed = _BLOCK_CLOSE in rows[block[-1]][0].line.text
+        at = block[-1] + (not closed) if zone == "quarantined" else block[0] + 1
+        return _added(text, at, title, eol, gap=zone == "quarantined")
+    later = [n for n, (row, _) in enumerate(rows) if row.heading == "candidate" and zone == "current"]
+    # In front of the block only where nothing behind it would fall into the new zone.
+    last = block[:1] if block and not any(row.line.text.strip() for row, _ in rows[block[-1] + 1 :]) else []
+    return _added(text, min([*later[:1], *last, room_at_end(text)]), title, eol)
+
+
+def _added(text: str, at: int, block: str, eol: str, *, gap: bool = True) -> str:
+    """text with a block in front of a line, set off by blank lines."""
+    lines = split_lines(with_final_newline(text, eol))
+    lead = eol if gap and at and lines[at - 1].strip() else ""
+    tail = eol if at < len(lines) and lines[at].strip() and _BLOCK_CLOSE not in lines[at] else ""
+    return "".join([*lines[:at], lead, block, tail, *lines[at:]])
+
+
+def _fitted(text: str, lessons: Mapping[str, Lesson], line_budget: int, character_budget: int) -> Stepped:
+    """text without as many lines of ours, least valuable first, as Claude's budget asks for (design §4)."""
+    lines, characters = loaded_size(text)
+    if lines <= line_budget and characters <= character_budget:
+        return Stepped(text, ())
+    by_path = {lesson.path: lesson for lesson in lessons.values()}
+    newest = max((x for x in lessons.values() if x.kind == "correction"), key=lambda x: value_order(x)[3:], default=None)
+    shown = [e for e in entries(text) if e.zone in ("current", "candidate") and e.target in by_path]
+    ours = [(by_path[e.target], e) for e in shown if e.raw == render(by_path[e.target]) and by_path[e.target] != newest]
+    out: list[str] = []
+    gone: set[int] = set()
+    for lesson, entry in sorted(ours, key=lambda pair: value_order(pair[0])):
         if lines <= line_budget and characters <= character_budget:
-            return ()
-        shown = [e for _, found in self.rows for e in found if e.zone in ("current", "candidate") and e.target in by_path]
-        ours = [by_path[e.target] for e in shown if e.raw == render(by_path[e.target])]
-        ours = [lesson for lesson in ours if lesson != newest]
-        out: list[str] = []
-        for lesson in sorted(ours, key=value_order):
-            if lines <= line_budget and characters <= character_budget:
-                break
-            lines, characters = lines - 1, characters - len(render(lesson)) - 1
-            out.append(lesson.slug)
-        gone = {lessons[slug].path for slug in out}
-        self._drop([e.line for path in gone for e in self.mine(path) if e.alone])
-        return tuple(sorted(out))
-
-    def _lines(self) -> list[str]:
-        return [row.line.raw for row, _ in self.rows]
-
-    def _replace(self, number: int, words: str) -> None:
-        lines = self._lines()
-        body = lines[number].rstrip("\r\n")
-        lines[number] = words + lines[number][len(body) :]
-        self.text = "".join(lines)
-
-    def _drop(self, numbers: list[int]) -> None:
-        if not numbers:
-            return
-        lines, kept = self._lines(), list[str]()
-        for n, line in enumerate(lines):
-            if n in numbers:
-                continue
-            after_gap = n - 1 in numbers and kept and not kept[-1].strip()
-            if not (after_gap and not line.strip()):  # an emptied zone keeps one blank line, not two
-                kept.append(line)
-        self.text = "".join(kept)
-
-    def _insert(self, zone: str, path: str, words: str) -> None:
-        words = re.sub("-->", "--&gt;", words) if zone in ("archived", "quarantined") else words
-        if not any(row.heading == zone for row, _ in self.rows):
-            self._open_zone(zone)
-        rows = self.rows
-        heading = next(n for n, (row, _) in enumerate(rows) if row.heading == zone)
-        at, last = -1, heading
-        for n in range(heading + 1, len(rows)):
-            row, found = rows[n]
-            if row.zone != zone or row.heading:
-                break
-            if found and found[0].target.casefold() > path.casefold():
-                at = n
-                break
-            last = n if found or last == heading and not row.line.text.strip() else last
-        lines = self._lines()
-        if at < 0:
-            at = last + 1
-            if last == heading:
-                words = self.eol + words
-        if at and lines and not lines[at - 1].endswith("\n"):
-            lines[at - 1] += self.eol
-        tail = self.eol if at < len(lines) and lines[at].strip() and not rows[at][1] and "-->" not in lines[at] else ""
-        lines[at:at] = [words + self.eol + tail]
-        self.text = "".join(lines)
-
-    def _open_zone(self, zone: str) -> None:
-        """Write the heading of a zone where it belongs: Current, Candidate, then the comment with Archived."""
-        rows, eol = self.rows, self.eol
-        title = f"## {zone.capitalize()}{eol}"
-        block = next((n for n, (row, _) in enumerate(rows) if row.in_block), None)
-        if zone in ("archived", "quarantined"):
-            if block is None:
-                self._append(f"{_BLOCK_OPEN}{eol}{title}{_BLOCK_CLOSE}{eol}")
-                return
-            end = next(n for n in range(block, len(rows)) if _BLOCK_CLOSE in rows[n][0].line.text)
-            at = end if zone == "quarantined" else block + 1
-            lead = eol if at == end and lines_before(self._lines(), at).strip() else ""
-            self._splice(at, lead + title + (eol if at != end else ""))
-            return
-        after = [n for n, (row, _) in enumerate(rows) if row.heading == "candidate"] if zone == "current" else []
-        at_line = min([*after, *([block] if block is not None else [])], default=None)
-        if at_line is None:
-            self._append(title)
-        else:
-            lead = eol if lines_before(self._lines(), at_line).strip() else ""
-            self._splice(at_line, f"{lead}{title}{eol}")
-
-    def _splice(self, at: int, text: str) -> None:
-        lines = self._lines()
-        lines[at:at] = [text]
-        self.text = "".join(lines)
-
-    def _append(self, text: str) -> None:
-        if self.text and not self.text.endswith("\n"):
-            self.text += self.eol
-        gap = self.eol if self.text.strip() and not self.text.endswith(("\n\n", "\n\r\n")) else ""
-        self.text += gap + text
+            break
+        lines, characters = lines - 1, characters - len(entry.raw) - 1
+        out.append(lesson.slug)
+        gone.add(entry.line)
+    return Stepped("".join(_dropped(split_lines(text), gone)), tuple(sorted(out)))
 
 
-def lines_before(lines: list[str], at: int) -> str:
-    """The line in front of a place, "" at the start."""
-    return lines[at - 1] if at else ""
+def _retargeted(words: str, old: str, path: str) -> str:
+    """A line whose link leads to another path, "" where the link has another form."""
+    for match in _LINK.finditer(words):
+        if _relative(match["target"].strip("<>")) == old:
+            return words[: match.start("target")] + _target(path) + words[match.end("target") :]
+    return ""
+
+
+def _safe(words: str, zone: str) -> str:
+    """A line as it may stand in a zone: inside the comment nothing may end it."""
+    return words.replace("-->", "--&gt;") if zone in _HIDDEN else words
 
 
 def _plain(raw: str) -> str:

@@ -139,15 +139,15 @@ def _quoted(draft: Draft, slug: str) -> str:
 
 def _stands_for(draft: Draft, slug: str) -> str:
     """The lesson that a lesson was merged into, else itself: what says the same counts where it is kept."""
-    met = {slug}
-    while (lesson := draft.lesson(slug)).archive_note.startswith(
-        MERGED
-    ) and lesson.superseded_by in draft.lessons:
+    met: list[str] = []
+    while slug not in met:
+        met.append(slug)
+        lesson = draft.lesson(slug)
+        merged = not lesson.is_active and lesson.archive_note.startswith(MERGED)
+        if not merged or lesson.superseded_by not in draft.lessons:
+            return slug
         slug = lesson.superseded_by
-        if lesson.is_active or slug in met:
-            return lesson.slug
-        met.add(slug)
-    return slug
+    return met[0]
 
 
 def _add(draft: Draft, saying: Saying) -> str:

@@ -27,16 +27,13 @@ def split_lines(text: str) -> list[str]:
 
 def scan(text: str) -> Iterator[Line]:
     """The lines of text with their place. A comment counts where it starts its line, as Claude Code strips it."""
-    fence, comment, head = "", False, False
-    for n, raw in enumerate(split_lines(text)):
+    fence, comment = "", False
+    rows = split_lines(text)
+    head_end = _head_end(rows)
+    for n, raw in enumerate(rows):
         bare = raw.rstrip("\r\n")
         end = raw[len(bare) :]
-        if n == 0 and bare.lstrip("\ufeff").rstrip() == "---":
-            head = True
-            yield Line(n, bare, end, "head")
-            continue
-        if head:
-            head = bare.rstrip() != "---"
+        if n <= head_end:
             yield Line(n, bare, end, "head")
             continue
         if comment:
@@ -45,8 +42,8 @@ def scan(text: str) -> Iterator[Line]:
             continue
         mark = _FENCE.match(bare)
         if fence:
-            closes = mark and mark["mark"][0] == fence[0] and len(mark["mark"]) >= len(fence) and not mark["info"].strip()
-            fence = "" if closes else fence
+            same = mark and mark["mark"][0] == fence[0] and len(mark["mark"]) >= len(fence)
+            fence = "" if mark and same and not mark["info"].strip() else fence
             yield Line(n, bare, end, "fence")
         elif mark:
             fence = mark["mark"]
@@ -56,6 +53,27 @@ def scan(text: str) -> Iterator[Line]:
             yield Line(n, bare, end, "comment")
         else:
             yield Line(n, bare, end, "text")
+
+
+def _head_end(rows: list[str]) -> int:
+    """The line that closes the head, -1 where there is none; a `---` that is never closed is a rule, not a head."""
+    if not rows or rows[0].lstrip("\ufeff").rstrip() != "---":
+        return -1
+    return next((n for n, row in enumerate(rows) if n and row.rstrip() == "---"), -1)
+
+
+def room_at_end(text: str) -> int:
+    """The line in front of which text can be added at the end: a fence or comment that is never closed stays last."""
+    rows = list(scan(with_final_newline(text, "\n") + "x"))
+    at = len(rows) - 1
+    while at and rows[-1].place != "text" and rows[at - 1].place == rows[-1].place:
+        at -= 1
+    return at
+
+
+def with_final_newline(text: str, eol: str) -> str:
+    """text ending in a line end, so that something can follow it."""
+    return text + eol if text and not text.endswith("\n") else text
 
 
 def line_end(text: str) -> str:

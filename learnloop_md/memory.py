@@ -69,7 +69,9 @@ def assemble(
     """A memory from the bytes of its files, wherever they were read (work tree, index, commit)."""
     lessons: dict[str, Lesson] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
-    quarantined = list(files.refused)
+    # A document that is a link into the same repository is read through the link (design §11).
+    through = () if document is None else (place.document,)
+    quarantined = [q for q in files.refused if q.reason != "symlink-escape" or q.path not in through]
     doubled: list[tuple[str, str]] = []
     known = {} if ledger is None or scan_all else {row.path: row.text for row in ledger.agreed.values()}
     for path in sorted(files.data, key=lambda p: (p.count("/"), _in_archive(p), p)):
@@ -117,7 +119,7 @@ def _in_archive(path: str) -> bool:
 
 
 def counting_state(lesson: Lesson, adopted: Iterable[str]) -> str:
-    """The state that counts: the one stated; else current for adopted files and notes; else candidate (§2)."""
+    """The state that counts: the one stated; else current if adopted or a note; else candidate (§2)."""
     if lesson.state in STATES:
         return lesson.state
     if lesson.slug in adopted:
@@ -237,14 +239,14 @@ def _close(wanted: str, slugs: Iterable[str]) -> list[str]:
 
 def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]:
     """The ledger rows for the memory as it stands; skipped slugs (conflicts) keep the row they had."""
-    kept = set(skip)
+    kept, known = set(skip), memory.ledger.agreed if memory.ledger else {}
+    hurt = {q.path for q in memory.quarantined}
+    renamed = [memory.lessons[slug] for slug in kept if slug in memory.lessons and slug not in known]
     rows = {
         slug: row
-        for slug, row in (memory.ledger.agreed if memory.ledger else {}).items()
-        if slug in kept or row.zone == "removed"
+        for slug, row in known.items()
+        if slug in kept or row.zone == "removed" or row.path in hurt or _says_the_same(row, renamed)
     }
-    hurt = {q.path for q in memory.quarantined}
-    rows |= {s: r for s, r in (memory.ledger.agreed if memory.ledger else {}).items() if r.path in hurt}
     found = entries(memory.place, memory.document, memory.lessons)
     for slug, lesson in memory.lessons.items():
         if slug not in kept:
@@ -253,3 +255,12 @@ def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]
                 lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else ""
             )
     return rows
+
+
+def _says_the_same(row: Agreed, lessons: Iterable[Lesson]) -> bool:
+    """Whether a lesson in conflict is this row's under a new name: its base must not be forgotten."""
+    reading = lessonfile.read(row.path, row.text)
+    if isinstance(reading, Quarantined):
+        return False
+    old = reading.lesson
+    return any((new.rule, new.why, new.how) == (old.rule, old.why, old.how) for new in lessons)

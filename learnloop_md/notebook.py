@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from learnloop_md.lesson import Lesson, fold, slugify
-from learnloop_md.lines import line_end, scan, split_lines
+from learnloop_md.lines import line_end, room_at_end, scan, split_lines, with_final_newline
 
 ZONES = ("candidate", "current", "archived")
 NEW = "# Review memory\n\n## Candidate Patterns\n\n## Current Patterns\n\n## Archived Patterns\n"
@@ -24,8 +24,8 @@ FIELDS = {
     "archive_note": "Archive note",
 }  # in the order of R002-02
 _NAMES = {label.lower(): name for name, label in FIELDS.items()}
-_ZONE = re.compile(r"##\s+(candidate|current|archived)(?:\s+\w+)?\s+patterns\s*#*\s*", re.IGNORECASE)
-_HEADING = re.compile(r"###\s+(?:(?P<date>\d{4}-\d\d-\d\d)(?P<sep>\s*[|–—-]\s*|\s+))?(?P<title>.*?)\s*#*\s*")
+_ZONE = re.compile(r"##\s+(candidate|current|archived)(?:\s+\w+)?\s+patterns\s*(?:#+\s*)?", re.IGNORECASE)
+_HEADING = re.compile(r"###\s+(?:(?P<date>\d{4}-\d\d-\d\d)(?P<sep>\s*[|–—-]\s*|\s+))?(?P<title>.*)")
 _FIELD = re.compile(r"[-*+]\s+(?:\*\*)?(?P<label>[A-Za-z][A-Za-z ]*?)(?:\*\*)?:(?:\*\*)?[ \t]*(?P<value>.*)")
 
 
@@ -106,7 +106,7 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
         block.pop()
     match = _HEADING.fullmatch(block[0].rstrip("\r\n"))
     assert match, "a heading of level three always matches"
-    claims = {"title": match["title"]}
+    claims = {"title": _title(match)}
     if match["date"]:
         claims["created"] = match["date"]
     spans: dict[str, tuple[int, int]] = {}
@@ -129,6 +129,13 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
     if "state" in claims:
         claims["state"] = claims["state"].strip("`* ").lower()
     return Entry(zone, claims, tuple(block), start, spans)
+
+
+def _title(match: re.Match[str]) -> str:
+    """The words of a heading, without the `#` that may close it."""
+    words = match["title"].strip()
+    bare = words.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1].isspace() else words
 
 
 def claims_of(lesson: Lesson) -> dict[str, str]:
@@ -171,38 +178,27 @@ def in_step(
     before holds the lessons as the notebook last knew them: a field that says what they said is ours. hidden slugs lose
     their entries, skipped ones stay as they are.
     """
-    found = {}
+    owners = {old.path: slug for slug, old in before.items() if slug in lessons}
+    found: dict[str, Entry] = {}
     for entry in entries(text):
-        found.setdefault(_owner(entry, lessons, before), entry)
+        found.setdefault(owners.get(entry.path) or entry.slug, entry)
+    eol, lines = line_end(text), split_lines(text)
+    changed: list[tuple[Entry, str]] = []  # "" for an entry that leaves its place
+    new: list[tuple[str, str, str]] = []  # zone, slug, entry
     for slug in sorted({*lessons, *before} - set(skip)):
-        lesson, entry = lessons.get(slug), found.get(slug)
+        lesson, old = lessons.get(slug), found.get(slug)
         if lesson is None or slug in hidden:
-            text = _without(text, entry) if entry else text
-        elif entry is None:
-            if not lesson.is_note:
-                text = _insert(text, lesson.state, slug, render(lesson, line_end(text)))
+            changed += [(old, "")] if old else []
+        elif old is None:
+            new += [] if lesson.is_note else [(lesson.state, slug, render(lesson, eol))]
         else:
-            new = _updated(entry, lesson, before.get(slug), line_end(text))
-            if entry.zone != lesson.state:
-                text = _insert(_without(text, entry), lesson.state, slug, new)
-            elif new == entry.raw:
-                continue
-            else:
-                lines = split_lines(text)
-                lines[entry.start : entry.start + len(entry.lines)] = [new]
-                text = "".join(lines)
-        found = {}
-        for other in entries(text):
-            found.setdefault(_owner(other, lessons, before), other)
-    return text
-
-
-def _owner(entry: Entry, lessons: Mapping[str, Lesson], before: Mapping[str, Lesson]) -> str:
-    """The slug of the lesson that an entry belongs to: by its file, also the one it had before a rename."""
-    for slug, old in before.items():
-        if entry.path and old.path == entry.path and slug in lessons:
-            return slug
-    return entry.slug
+            words = _updated(old, lesson, before.get(slug), eol)
+            stays = old.zone == lesson.state
+            changed += [(old, words if stays else "")] if words != old.raw or not stays else []
+            new += [] if stays else [(lesson.state, slug, words)]
+    for entry, words in sorted(changed, key=lambda pair: pair[0].start, reverse=True):
+        _replace(lines, entry, words)
+    return _with_new("".join(lines), new, eol)
 
 
 def _updated(entry: Entry, lesson: Lesson, before: Lesson | None, eol: str) -> str:
@@ -226,7 +222,7 @@ def _updated(entry: Entry, lesson: Lesson, before: Lesson | None, eol: str) -> s
 def _with_heading(entry: Entry, created: str, title: str) -> Entry:
     bare = entry.lines[0].rstrip("\r\n")
     match = _HEADING.fullmatch(bare)
-    separator = match["sep"] if match and match["sep"] else " | "
+    separator = (match and match["sep"]) or " | "
     first = f"### {created}{separator}{title}" if created else f"### {title}"
     return entry._replace(lines=(first + entry.lines[0][len(bare) :], *entry.lines[1:]))
 
@@ -247,51 +243,65 @@ def _with_field(entry: Entry, name: str, value: str, eol: str) -> Entry:
     return _entry(entry.zone, lines, entry.start)
 
 
-def _without(text: str, entry: Entry) -> str:
-    lines = split_lines(text)
+def _replace(lines: list[str], entry: Entry, words: str) -> None:
+    """Give an entry's lines other words; with none it goes, and the blank lines behind it."""
     end = entry.start + len(entry.lines)
+    if words:
+        lines[entry.start : end] = [words]
+        return
     while end < len(lines) and not lines[end].strip():
         end += 1
+    was_last = end == len(lines)
     del lines[entry.start : end]
-    while end >= len(lines) and lines and not lines[-1].strip():
+    while was_last and lines and not lines[-1].strip():
         lines.pop()
-    return "".join(lines)
 
 
-def _insert(text: str, zone: str, slug: str, block: str) -> str:
-    """text with an entry put into a zone, before the first entry of a greater slug."""
-    eol = line_end(text)
-    if not block.endswith("\n"):
-        block += eol
-    if not any(line.place == "text" and (m := _ZONE.fullmatch(line.text)) and m[1].lower() == zone for line in scan(text)):
-        text = _with_zone(text, zone, eol)
-    lines = split_lines(text)
-    inside = [entry for entry in entries(text) if entry.zone == zone]
-    later = next((entry for entry in inside if entry.slug > slug), None)
-    if later:
-        lines[later.start : later.start] = [block + eol]
-        return "".join(lines)
-    if inside:
-        at = inside[-1].start + len(inside[-1].lines)
-    else:
-        heads = (line.number for line in scan(text) if line.place == "text" and (m := _ZONE.fullmatch(line.text)) and m[1].lower() == zone)
-        at = next(heads) + 1
-    if not lines[at - 1].endswith("\n"):
-        lines[at - 1] += eol
-    rest_starts_blank = at >= len(lines) or not lines[at].strip()
-    lines[at:at] = [eol + block + ("" if rest_starts_blank else eol)]
-    return "".join(lines)
+def _with_new(text: str, new: list[tuple[str, str, str]], eol: str) -> str:
+    """text with entries put into their zones, each before the first one there with a greater slug."""
+    for zone in ZONES:
+        wanted = sorted((slug, with_final_newline(words, eol)) for at, slug, words in new if at == zone)
+        if not wanted:
+            continue
+        if _heading_of(text, zone) < 0:
+            text = _with_zone(text, zone, eol)
+        inside = [entry for entry in entries(text) if entry.zone == zone]
+        end = _end_of(text, zone, inside)
+        lines = split_lines(text)
+        blocks: dict[int, str] = {}
+        for slug, words in wanted:
+            at = next((entry.start for entry in inside if entry.slug > slug), end)
+            blocks[at] = blocks.get(at, "") + (eol + words if at == end else words + eol)
+        if end in blocks and end < len(lines) and lines[end].strip():
+            blocks[end] += eol
+        lines[end - 1] = with_final_newline(lines[end - 1], eol)
+        text = "".join(blocks.get(n, "") + line for n, line in enumerate([*lines, ""]))
+    return text
+
+
+def _heading_of(text: str, zone: str) -> int:
+    """The line of a zone's heading, -1 without one."""
+    rows = (line for line in scan(text) if line.place == "text")
+    return next((line.number for line in rows if (m := _ZONE.fullmatch(line.text)) and m[1].lower() == zone), -1)
+
+
+def _end_of(text: str, zone: str, inside: list[Entry]) -> int:
+    """The line behind all that stands in a zone, blank lines aside."""
+    first = _heading_of(text, zone) + 1
+    rows = list(scan(text))
+    end = next((row.number for row in rows[first:] if row.place == "text" and re.match(r"#{1,2}(?:\s|$)", row.text)), len(rows))
+    if end > (room := room_at_end(text)):  # a fence that is never closed stays last, with the entry that holds it
+        end = max([first, *(entry.start for entry in inside if entry.start <= room)])
+    while end > first and not rows[end - 1].text.strip():
+        end -= 1
+    return end
 
 
 def _with_zone(text: str, zone: str, eol: str) -> str:
-    title = f"## {zone.capitalize()} Patterns{eol}"
-    later = ZONES[ZONES.index(zone) + 1 :]
-    for line in scan(text):
-        match = _ZONE.fullmatch(line.text) if line.place == "text" else None
-        if match and match[1].lower() in later:
-            lines = split_lines(text)
-            lines[line.number : line.number] = [title + eol]
-            return "".join(lines)
-    if text and not text.endswith("\n"):
-        text += eol
-    return text + (eol if text.strip() and not text.endswith((eol * 2)) else "") + title
+    """text with the heading of a zone, in front of the zones that come later."""
+    later = [at for name in ZONES[ZONES.index(zone) + 1 :] if (at := _heading_of(text, name)) >= 0]
+    at = min([*later, room_at_end(text)])
+    lines = split_lines(with_final_newline(text, eol))
+    lead = eol if at and lines[at - 1].strip() else ""
+    tail = eol if at < len(lines) and lines[at].strip() else ""
+    return "".join([*lines[:at], lead, f"## {zone.capitalize()} Patterns{eol}", tail, *lines[at:]])

@@ -14,11 +14,7 @@ from learnloop_md.lessonfile import Quarantined
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory, counting_state, in_step
 
-# The values of the trailer Learnloop-Change (design §6).
-CHANGES = (
-    "init note see graduate confirm dispute archive restore supersede merge rename pin unpin review codify "
-    "cleanup absorb edit forget undo"
-).split()
+# What was done, by the values of the trailer Learnloop-Change (design §6).
 PAST = {
     "init": "initialised", "note": "added", "see": "seen", "graduate": "graduated", "confirm": "confirmed",
     "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded",
@@ -26,10 +22,11 @@ PAST = {
     "codify": "codified", "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited",
     "forget": "forgotten", "undo": "undone",
 }  # fmt: skip
+CHANGES = tuple(PAST)
 
 
 class Edit(NamedTuple):
-    """One file's text: before None creates it, after None removes it; path is seen from the memory's folder."""
+    """One file's text: before None creates it, after None removes it; path is relative to the memory."""
 
     path: str
     before: str | None
@@ -162,7 +159,7 @@ class Draft:
         """Commit a path as it stands on disk."""
         self._also.append(path)
 
-    def cut(
+    def cut(  # noqa: PLR0913 - keywords only, each with a default
         self,
         change: str,
         slugs: Iterable[str],

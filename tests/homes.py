@@ -1,18 +1,20 @@
-"""Memories to test on: of either kind, in a repository or without git, with a few lessons noted by the tool itself."""
+"""Memories to test on: of either kind, in a repository or without git, on disk or as values."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
 from learnloop_md import memory as memories
+from learnloop_md import place as places
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.lesson import Lesson
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft, Edit
 from learnloop_md.settings import Settings
-from learnloop_md.store import Files, Ledger
+from learnloop_md.store import Files, Ledger, state_folder
 from tests.conftest import Ran, Run, git
 
 SKILL = "---\nname: review\ndescription: Review pull requests\n---\n\n# Review\n\nLook at every change.\n"
@@ -137,6 +139,17 @@ def filled(home: Home) -> Home:
     return home
 
 
+def copied(template: Home, root: Path, learnloop: Run) -> Home:
+    """A filled memory in a repository, copied: several times faster than noting every lesson again."""
+    shutil.copytree(template.root, root, symlinks=True)
+    home = template._replace(
+        root=root, folder=root / template.folder.relative_to(template.root), learnloop=learnloop
+    )
+    place = places.find(home.folder, str(home.folder))
+    next((root / ".git" / "learnloop").iterdir()).rename(state_folder(place))
+    return home
+
+
 READ, STAGE, ASK, OLD = (
     "read-the-lines-above-first",
     "stage-files-by-name",
@@ -146,7 +159,7 @@ READ, STAGE, ASK, OLD = (
 
 
 class Model:
-    """A memory without disk and git: files, document and ledger as values; sync does what the command does to them."""
+    """A memory without disk and git; sync does to its values what the command does to files."""
 
     def __init__(
         self, kind: str, files: dict[str, str], document: str | None = None, *, adopted: tuple[str, ...] = ()
@@ -172,12 +185,12 @@ class Model:
     def path(self, slug: str) -> str:
         return f"lessons/{slug}.md" if self.kind == "skill" else f"{slug}.md"
 
-    def sync(self, run: str = "") -> Report:
+    def sync(self, run: str = "", removed: tuple[str, ...] = ()) -> Report:
         """Absorb, bring the document in step, remember what was agreed."""
         loaded = self.memory
         draft = Draft(loaded, today=DAY, run=run, command="c0ffee")
         rows = loaded.ledger.agreed if loaded.ledger else {}
-        report = Absorber(draft, author="Ada", base_of=rows.get).run()
+        report = Absorber(draft, author="Ada", base_of=rows.get, removed=removed).run()
         draft.cut("absorb", report.slugs, "\n".join(report.what))
         self.plans = draft.plans
         for edit in (edit for plan in draft.plans for edit in plan.edits):
@@ -211,5 +224,6 @@ def lesson_text(
     """A lesson file as the tool writes it."""
     return (
         f"---\nname: {slug}\ndescription: {rule.rstrip('.')}\nmetadata:\n  type: feedback\n  state: {state}\n"
-        f"  created: 2026-05-26\n{more}  seen:\n    - on: 2026-05-26\n      run: r1\n---\n\n{rule}\n\n**Why:** {why}\n"
+        f"  created: 2026-05-26\n{more}  seen:\n    - on: 2026-05-26\n      run: r1\n---\n"
+        f"\n{rule}\n\n**Why:** {why}\n"
     )

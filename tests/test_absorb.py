@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from learnloop_md import index, notebook
 from learnloop_md import memory as memories
 from learnloop_md.absorb import with_fields_of
+from learnloop_md.head import HeadError
 from learnloop_md.lesson import Event, fold
 from learnloop_md.lessonfile import Reading, read
+from learnloop_md.store import Ledger
 from tests.conftest import Run, git
-from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, filled, lesson_text, make_home
+from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, copied, filled, lesson_text, make_home
 
 SESSION = "3f2a81c0-9d3e-4c55-8a61-0d1f6f1c2b7a"
 OTHER_SESSION = "77aa00bb-1111-4222-8333-444455556666"
@@ -35,10 +38,28 @@ metadata:
 """
 
 
+TEMPLATES: dict[str, Home] = {}
+
+
+@pytest.fixture
+def template(tmp_path_factory: pytest.TempPathFactory, learnloop: Run) -> Callable[[str], Home]:
+    """A filled memory of a kind, made once in a process and never changed."""
+
+    def made(kind: str) -> Home:
+        if kind not in TEMPLATES:
+            root = tmp_path_factory.mktemp(f"template-{kind}") / "repo"
+            TEMPLATES[kind] = filled(make_home(kind, root, learnloop))
+        return TEMPLATES[kind]
+
+    return made
+
+
 @pytest.fixture(params=["project", "skill"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
+def home(
+    request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run, template: Callable[[str], Home]
+) -> Home:
     """Each kind of memory in git, with lessons."""
-    return filled(make_home(request.param, tmp_path / "repo", learnloop))
+    return copied(template(request.param), tmp_path / "repo", learnloop)
 
 
 @pytest.fixture(params=["project", "skill"])
@@ -48,13 +69,13 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home
 
 
 @pytest.fixture
-def project(tmp_path: Path, learnloop: Run) -> Home:
-    return filled(make_home("project", tmp_path / "repo", learnloop))
+def project(tmp_path: Path, learnloop: Run, template: Callable[[str], Home]) -> Home:
+    return copied(template("project"), tmp_path / "repo", learnloop)
 
 
 @pytest.fixture
-def skill(tmp_path: Path, learnloop: Run) -> Home:
-    return filled(make_home("skill", tmp_path / "repo", learnloop))
+def skill(tmp_path: Path, learnloop: Run, template: Callable[[str], Home]) -> Home:
+    return copied(template("skill"), tmp_path / "repo", learnloop)
 
 
 def written_by_claude(home: Home, slug: str, body: str = "Quote every path in shell commands.") -> Path:
@@ -63,7 +84,7 @@ def written_by_claude(home: Home, slug: str, body: str = "Quote every path in sh
     return file
 
 
-# --- entries that moved ------------------------------------------------------------------------------------
+# --- entries that moved -----------------------------------------------------------------------------------
 
 
 def test_an_entry_moved_to_another_zone_changes_the_state(home: Home) -> None:
@@ -117,7 +138,7 @@ def test_what_was_absorbed_is_a_commit_of_its_own_with_trailers(home: Home) -> N
     assert git(home.root, "status", "--short") == " M app.py"
 
 
-# --- fields that were edited --------------------------------------------------------------------------------
+# --- fields that were edited ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -216,7 +237,7 @@ def test_a_title_with_brackets_is_no_edit() -> None:
     assert (model.sync().what, model.plans) == ((), [])
 
 
-# --- entries that are new -----------------------------------------------------------------------------------
+# --- entries that are new ---------------------------------------------------------------------------------
 
 NEW_ENTRY = (
     "### 2026-05-20 | Keep lines short\n- Context: A diff could not be read.\n- Lesson: Break long lines.\n"
@@ -225,7 +246,7 @@ NEW_ENTRY = (
 
 @pytest.mark.parametrize(("zone", "sightings"), [("Candidate", 1), ("Current", 2), ("Archived", 1)])
 def test_a_new_entry_in_a_zone_becomes_a_lesson_file(skill: Home, zone: str, sightings: int) -> None:
-    """Design §4: "a new entry in memory.md becomes a lesson file"; §2: current counts as two sightings on its date."""
+    """Design §4: "a new entry in memory.md becomes a lesson file"; §2: current counts as two sightings."""
     skill.edit(skill.document, f"## {zone} Patterns\n", f"## {zone} Patterns\n\n{NEW_ENTRY}")
     skill.sync()
     text = skill.file("keep-lines-short").read_text()
@@ -279,7 +300,7 @@ def test_a_dangling_line_is_kept_without_git(tmp_path: Path, learnloop: Run) -> 
     assert line in home.text
 
 
-# --- entries and files that went ----------------------------------------------------------------------------
+# --- entries and files that went --------------------------------------------------------------------------
 
 
 def test_an_entry_deleted_from_the_notebook_archives_the_lesson(skill: Home) -> None:
@@ -384,7 +405,7 @@ def test_an_emptied_document_is_rebuilt_and_archives_nothing(home: Home, left: s
 
 
 def test_a_notebook_reset_to_its_bare_zones_archives_nothing(skill: Home) -> None:
-    """R002-62: entries are never reset; a template written over the notebook is no wish to archive everything."""
+    """R002-62: entries are never reset; a template written over them is no wish to archive them."""
     skill.document.write_text(notebook.NEW)
     skill.sync()
     assert [skill.zone(slug) for slug in (READ, ASK, OLD)] == ["candidate", "current", "archived"]
@@ -398,7 +419,7 @@ def test_the_last_entry_of_a_notebook_can_be_deleted() -> None:
     assert model.lesson("a").archive_note == "removed by hand from memory.md"
 
 
-# --- Claude's own writes ------------------------------------------------------------------------------------
+# --- Claude's own writes ----------------------------------------------------------------------------------
 
 
 def test_a_file_written_by_claude_is_a_candidate_seen_once_by_its_session(home: Home) -> None:
@@ -427,7 +448,7 @@ def test_a_file_without_a_session_is_seen_by_author_and_day(home: Home) -> None:
 
 
 def test_a_body_changed_by_another_session_is_one_more_sighting(home: Home) -> None:
-    """Design §4: "a body changed by another session is one more sighting"; §5: cleanup graduates the repeated."""
+    """Design §4: "a body changed by another session is one more sighting"; §5: cleanup graduates it."""
     file = written_by_claude(home, "quote-paths")
     home.sync()
     text = (
@@ -593,7 +614,7 @@ def test_fields_keep_the_line_ends_of_the_file_they_come_back_to() -> None:
 def test_a_line_appended_at_the_end_of_the_index_moves_to_the_candidate_zone(
     tmp_path: Path, learnloop: Run
 ) -> None:
-    """Design §4: lines that Claude adds later move to the Candidate zone; here the last line has no line end."""
+    """Design §4: lines that Claude adds later move to the Candidate zone, also without a line end."""
     home = make_home("project", tmp_path / "plain", learnloop, with_git=False)
     home.note("Ask before renaming names.", "r1")
     assert home.run("graduate", ASK).code == 0
@@ -619,7 +640,7 @@ def test_a_line_appended_to_an_index_without_zones_moves_to_the_candidate_zone(
 
 
 def test_adopted_lines_outside_the_zones_stay_where_they_are(repo: Path, learnloop: Run) -> None:
-    """Design §4: entries and prose that stood outside the zones at init stay where they are and count as current."""
+    """Design §4: entries and prose that stood outside the zones at init stay where they are."""
     folder = repo / ".claude" / "memory"
     folder.mkdir(parents=True)
     adopted = "My notes:\n- [One](one.md) — the first\n\nMore prose.\n"
@@ -649,7 +670,7 @@ def test_a_line_added_for_a_current_lesson_that_had_none_does_not_demote_it() ->
     assert (model.lesson("a").state, model.entries["a"].zone) == ("current", "current")
 
 
-# --- both sides ---------------------------------------------------------------------------------------------
+# --- both sides -------------------------------------------------------------------------------------------
 
 
 def clash(home: Home) -> tuple[str, bytes]:
@@ -716,7 +737,7 @@ def test_a_conflict_ends_when_a_person_makes_both_sides_say_the_same(home: Home)
 
 
 def test_a_conflict_after_a_rewrite_by_claude_brings_nothing_back_either() -> None:
-    """The file is left exactly as it is: not even what the rewrite dropped comes back before a person decides."""
+    """Not even what the rewrite dropped comes back before a person decides."""
     model = Model("skill", {"lessons/a-rule.md": lesson_text("a-rule", "A rule.")}, notebook.NEW)
     model.sync()
     assert model.document
@@ -778,7 +799,7 @@ def test_an_index_conflict_sees_beyond_the_shortened_hook() -> None:
     assert [clash.field for clash in model.sync().conflicts] == ["description"]
 
 
-# --- bases --------------------------------------------------------------------------------------------------
+# --- bases ------------------------------------------------------------------------------------------------
 
 
 def ledger_of(home: Home) -> Path:
@@ -878,7 +899,7 @@ def test_edits_pulled_from_a_teammate_that_agree_are_no_edits(home: Home, tmp_pa
     assert done.out == "everything is in step\n"
 
 
-# --- renames, staged files, secrets, unreadable files ---------------------------------------------------------
+# --- renames, staged files, secrets, unreadable files -----------------------------------------------------
 
 
 def test_a_file_renamed_by_hand_keeps_its_history_and_its_entry(home: Home) -> None:
@@ -961,7 +982,7 @@ def test_a_file_with_a_secret_is_quarantined_and_not_committed(home: Home) -> No
 
 
 def test_a_secret_in_an_entry_is_refused_where_it_stands(skill: Home) -> None:
-    """R004-20: it enters no lesson file and no commit; the refusal names the document, and reading goes on."""
+    """R004-20: it enters no lesson file and no commit; the refusal names the document."""
     skill.edit(skill.document, "A check was doubled.", f"Key {secret()}")
     before, commit = skill.bytes(), git(skill.root, "rev-parse", "HEAD")
     done = skill.run("sync")
@@ -1055,10 +1076,11 @@ def test_a_plain_note_listed_among_the_candidates_is_no_conflict() -> None:
 
 
 def test_a_plain_note_moved_to_the_archive_is_archived() -> None:
-    document = f"# M\n\n- [Notes](notes.md) — words\n"
+    document = "# M\n\n- [Notes](notes.md) — words\n"
     model = Model("project", {"notes.md": "Plain words.\n"}, document)
     model.sync()
-    model.document = "# M\n\n<!-- learnloop: not in force, kept for people\n## Archived\n\n- [Notes](notes.md) — words\n-->\n"
+    block = "<!-- learnloop: not in force, kept for people\n## Archived\n\n- [Notes](notes.md) — words\n-->\n"
+    model.document = f"# M\n\n{block}"
     model.sync()
     assert model.lesson("notes").state == "archived"
 
@@ -1071,7 +1093,106 @@ def test_a_dry_run_shows_what_would_be_absorbed_and_writes_nothing(home: Home) -
     assert home.bytes() == before
 
 
-# --- any edits at all -----------------------------------------------------------------------------------------
+def test_a_file_deleted_in_a_fresh_clone_is_absorbed_as_a_removal(home: Home, tmp_path: Path) -> None:
+    clone = cloned(home, tmp_path / "clone")
+    clone.file(READ).unlink()
+    clone.sync()
+    assert READ not in clone.text
+    assert git(clone.root, "status", "--short") == ""
+
+
+def test_a_file_brought_back_beside_another_entry_is_a_conflict() -> None:
+    model = Model("skill", {"lessons/a.md": lesson_text("a", "A rule.")}, notebook.NEW)
+    model.sync()
+    document, files = model.document or "", dict(model.files)
+    model.files.clear()
+    model.sync()
+    model.files, model.document = files, document.replace("- Lesson: A rule.", "- Lesson: Other words.")
+    assert [(c.field, c.document, c.file) for c in model.sync().conflicts] == [
+        ("rule", "Other words.", "A rule.")
+    ]
+
+
+def test_a_plain_note_found_in_the_archive_is_archived() -> None:
+    block = "<!-- learnloop: not in force, kept for people\n## Archived\n\n- [Notes](notes.md)\n-->\n"
+    model = Model("project", {"notes.md": "Plain words.\n"}, f"# M\n\n{block}")
+    model.sync()
+    assert model.lesson("notes").archive_note == "archived by hand in MEMORY.md"
+
+
+def test_a_state_that_was_cut_out_of_a_head_comes_back() -> None:
+    model = Model("project", {"a.md": lesson_text("a", "A rule.", state="current")}, index.NEW)
+    model.sync()
+    model.files["a.md"] = model.files["a.md"].replace("  state: current\n", "")
+    model.sync()
+    assert model.lesson("a").state == "current"
+
+
+def test_a_plain_note_that_got_a_head_becomes_a_candidate() -> None:
+    model = Model("project", {"a.md": "A rule.\n"}, index.NEW)
+    model.sync()
+    model.files["a.md"] = CLAUDES.format(slug="a", body="A rule.")
+    model.sync()
+    assert [event.run for event in model.lesson("a").seen] == ["3f2a81c0"]
+
+
+def test_a_remembered_text_that_can_no_longer_be_read_is_no_base() -> None:
+    model = Model("project", {"a.md": lesson_text("a", "A rule.")}, index.NEW)
+    model.sync()
+    assert model.ledger
+    model.ledger = Ledger({"a": model.ledger.agreed["a"]._replace(text="---\nnever closed\n")})
+    assert model.sync().conflicts == ()
+
+
+def test_a_removed_file_that_was_never_read_only_loses_its_line() -> None:
+    model = Model("project", {"a.md": lesson_text("a", "A rule.")}, "# M\n\n- [B](b.md) — words\n")
+    assert model.sync(removed=("b.md",)).what == ("b was removed by hand",)
+    model.sync()
+    assert model.ledger
+    model.ledger = Ledger({"a": model.ledger.agreed["a"]._replace(text="---\nnever closed\n")})
+    model.files.clear()
+    assert model.sync().what == ("a was removed by hand",)
+
+
+def test_a_renamed_file_whose_entry_was_cut_is_not_archived(skill: Home) -> None:
+    skill.edit(skill.document, skill.entry(READ), "")
+    skill.file(READ).rename(skill.file("look-up"))
+    skill.sync()
+    assert skill.zone("look-up") == "candidate"
+
+
+def test_a_conflict_of_a_renamed_file_stays_one() -> None:
+    model = Model("project", {"a.md": lesson_text("a", "A rule.")}, index.NEW)
+    model.sync()
+    model.document = (model.document or "").replace("[A]", "[From the line]")
+    model.files = {"b.md": model.files["a.md"].replace("  state:", "  title: From the file\n  state:")}
+    first = model.sync().conflicts
+    assert [(clash.slug, clash.field) for clash in first] == [("b", "title")]
+    assert model.sync().conflicts == first
+
+
+def test_a_second_entry_at_the_end_of_a_notebook_without_line_end_gets_its_file() -> None:
+    model = Model("skill", {"lessons/a-rule.md": lesson_text("a-rule", "First.")}, notebook.NEW)
+    model.sync()
+    model.document = f"{model.document}\n### 2026-05-27 | A rule\n- Lesson: Second."
+    model.sync()
+    assert model.entries["a-rule-2"].claims["rule"] == "Second."
+
+
+def test_a_field_that_cannot_come_back_as_it_was_is_refused() -> None:
+    other = "---\nname: a\nmetadata: {anchors: [{path: x.py}]}\n---\n\nA.\n"
+    with pytest.raises(HeadError, match="anchors"):
+        with_fields_of("---\nname: a\n---\n\nA.\n", other, ["anchors"])
+
+
+def test_a_field_comes_back_from_its_own_place() -> None:
+    """A foreign mapping may hold a key of the same name."""
+    other = "---\nname: a\nmetadata:\n  foreign:\n    state: odd\n  state: current\n---\n\nA.\n"
+    text = with_fields_of("---\nname: a\n---\n\nA.\n", other, ["state"])
+    assert text == "---\nname: a\nmetadata:\n  state: current\n---\n\nA.\n"
+
+
+# --- any edits at all -------------------------------------------------------------------------------------
 
 SLUGS = ("alpha", "beta", "gamma")
 WORDS = st.sampled_from(
@@ -1195,7 +1316,7 @@ def test_absorbing_twice_is_absorbing_once(kind: str, edits: list[tuple[str, str
 @pytest.mark.parametrize("kind", ["project", "skill"])
 @given(edits=EDITS)
 def test_document_and_files_agree_afterwards(kind: str, edits: list[tuple[str, str, str]]) -> None:
-    """Every lesson that is not reported as a conflict stands once in the document, in the zone of its state."""
+    """Every lesson that is not in conflict stands in the zone of its state and says the same."""
     model = start(kind)
     for edit in edits:
         edited(model, *edit)

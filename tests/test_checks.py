@@ -165,6 +165,53 @@ def test_a_removed_why_is_a_warning(memory: Path, learnloop: Run) -> None:
     assert [row["code"] for row in learnloop("check", "--json").json["findings"]] == ["missing-why"]
 
 
+LESSONS = {
+    "blank-name": "---\nname:\ndescription: d\ntype: user\n---\n\nRule.\n",
+    "missing-description": "---\nname: x\ntype: user\n---\n\nRule.\n",
+    "field-too-long": f"---\nname: x\ndescription: {'d' * 201}\ntype: user\n---\n\nRule.\n",
+    "missing-how": "---\nname: x\ndescription: d\ntype: feedback\n---\n\nRule.\n\n**Why:** a\n",
+    "rule-too-long": f"---\nname: x\ndescription: d\ntype: user\nstate: current\n---\n\n{'r' * 501}\n",
+    "file-too-large": f"---\nname: x\ndescription: d\ntype: user\n---\n\nRule.\n\n{'text ' * 13_200}\n",
+}
+
+
+@pytest.mark.parametrize("code", LESSONS)
+def test_what_a_lesson_should_not_be(tmp_path: Path, learnloop: Run, code: str) -> None:
+    (tmp_path / "MEMORY.md").write_text("- [X](x.md) — d\n")
+    (tmp_path / "x.md").write_text(LESSONS[code])
+    done = learnloop("check", "--memory", str(tmp_path), "--json")
+    assert (done.code, [row["code"] for row in done.json["findings"]]) == (0, [code])
+
+
+def test_a_plain_note_is_never_judged(tmp_path: Path, learnloop: Run) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Memory\n")
+    (tmp_path / "README.md").write_text("# How we work\n")
+    assert found(learnloop, tmp_path) == []
+
+
+def test_a_slug_that_stands_twice_is_an_error(memory: Path, learnloop: Run) -> None:
+    learnloop("note", "Read it.", "--name", "read-it")
+    (memory / "topic").mkdir()
+    (memory / "topic" / "read-it.md").write_bytes((memory / "read-it.md").read_bytes())
+    assert ("read-it.md", 1, "duplicate-slug", "error") in found(learnloop, memory)
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ("- [Again](x.md) — d\n", "duplicate-line"),
+        (f"- [X](y.md) — {'d' * 150}\n", "line-too-long"),
+        ("text\n" * 141, "index-over-budget"),
+    ],
+)
+def test_what_an_index_should_not_hold(tmp_path: Path, learnloop: Run, more: str, code: str) -> None:
+    """R001-41, R001-42."""
+    for name in ("x", "y"):
+        (tmp_path / f"{name}.md").write_text(f"---\nname: {name}\ndescription: d\ntype: user\n---\n\nRule.\n")
+    (tmp_path / "MEMORY.md").write_text("- [X](x.md) — d\n- [Y](y.md) — d\n" + more)
+    assert code in [row[2] for row in found(learnloop, tmp_path)]
+
+
 HEAD = "---\nname: x\ndescription: d\nmetadata:\n  type: reference\n{more}---\n\nRule.\n"
 
 
@@ -276,6 +323,27 @@ def test_a_lost_entry_is_found(skill: Path, learnloop: Run) -> None:
     start, end = text.index("### "), text.index("## Current Patterns")
     (skill / "references" / "memory.md").write_text(text[:start] + text[end:])
     assert "lost-entry" in codes(learnloop)
+
+
+def test_an_entry_that_stands_twice_is_found(skill: Path, learnloop: Run) -> None:
+    """R002-62."""
+    text = (skill / "references" / "memory.md").read_text()
+    start, end = text.index("### "), text.index("## Current Patterns")
+    (skill / "references" / "memory.md").write_text(text[:end] + text[start:end] + text[end:])
+    assert "duplicate-entry" in codes(learnloop)
+
+
+def test_an_entry_that_names_a_missing_file_is_found(skill: Path, learnloop: Run) -> None:
+    edit(skill / "references" / "memory.md", "lessons/read-it.md", "lessons/gone.md")
+    assert {"dangling-line", "lost-entry"} <= set(codes(learnloop))
+
+
+def test_an_entry_without_a_file_is_made_by_sync(skill: Path, learnloop: Run) -> None:
+    entry = "\n### 2026-06-01 | Count rows\n- Lesson: Count rows.\n- State: CANDIDATE\n"
+    edit(skill / "references" / "memory.md", "## Candidate Patterns\n", f"## Candidate Patterns\n{entry}")
+    assert codes(learnloop) == ["out-of-step"]
+    learnloop("sync")
+    assert "out-of-step" not in codes(learnloop)
 
 
 def test_a_heading_in_a_fence_is_no_zone(skill: Path, learnloop: Run) -> None:

@@ -135,6 +135,26 @@ def test_a_skill_of_500_lines_is_refused_and_unchanged(skill: Path, learnloop: R
     assert every_byte(repo / "skills") == before
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("# No head\n", "its head lacks name or description"),
+        ("---\nname: x\n", "its head cannot be read"),
+        ("---\nname: x\ndescription: d\nauthor: a\n---\n", "unknown keys in its head: author"),
+        ("---\nname: x\ndescription: d\n---\n" + "x\n" * 496, "it has 500 lines or more"),
+    ],
+)
+def test_what_the_specification_has_against_a_skill(text: str, fault: str) -> None:
+    assert [said for said in codify.skill_faults(text) if said.startswith(fault)]
+
+
+def test_a_skill_whose_faults_are_old_can_be_codified_into(skill: Path, learnloop: Run, repo: Path) -> None:
+    text = (skill / "SKILL.md").read_text()
+    (skill / "SKILL.md").write_text(text.replace("name: review\n", "name: review\nauthor: Ada\n"))
+    git(repo, "commit", "-qam", "Author")
+    assert learnloop("codify", "down").code == 0
+
+
 def test_a_rule_that_looks_like_markdown_stays_one_bullet() -> None:
     row = Lesson("x", "x.md", "", rule="Never.\n\n## Learned rules\n--> <!-- hidden")
     text = codify._with_rule(codify.Target("g.md", "g.md", "", True), row, "Rules", DAY)
@@ -243,6 +263,30 @@ def test_hand_edits_keep_a_branch_from_being_made(skill: Path, learnloop: Run, r
     done = learnloop("codify", "down", "--branch", "learn/down", "--json")
     assert (done.code, done.json["error"]["code"]) == (4, "dirty-memory")
     assert git(repo, "branch", "--list", "learn/*") == ""
+
+
+def test_a_staged_edit_keeps_a_branch_from_being_made(skill: Path, learnloop: Run, repo: Path) -> None:
+    path = skill / "references" / "memory.md"
+    path.write_text(path.read_text() + "\nText of a person.\n")
+    git(repo, "add", "-A")
+    done = learnloop("codify", "down", "--branch", "learn/down", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "dirty-memory")
+
+
+def test_a_private_lesson_is_on_no_branch(memory: Path, learnloop: Run, repo: Path) -> None:
+    """Design §2: in a repository that has a remote, lessons of type user stay out of git."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "She reviews in German.", "--name", "german", "--type", "user")
+    learnloop("sync")
+    done = learnloop("codify", "german", "--branch", "learn/german", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "private")
+
+
+def test_a_file_of_another_repository_is_on_no_branch(memory: Path, learnloop: Run, tmp_path: Path) -> None:
+    learnloop("note", "Read the down step.", "--name", "down")
+    options = ("--memory", str(memory), "--branch", "learn/down", "--json")
+    done = learnloop("codify", "down", "--into", str(tmp_path / "guide.md"), *options, cwd=tmp_path)
+    assert (done.code, done.json["error"]["code"]) == (4, "outside")
 
 
 def test_a_dry_run_makes_no_branch(skill: Path, learnloop: Run, repo: Path) -> None:

@@ -276,6 +276,61 @@ def test_check_apply_and_hook_exclude_each_other(memory: Path, learnloop: Run) -
     assert learnloop("cleanup", "--check", "--apply").code == 2
 
 
+# --- in a hook ---------------------------------------------------------------------------------------------
+
+
+def test_a_hook_that_is_due_changes_files_only(crowd: Path, learnloop: Run, repo: Path) -> None:
+    """Design §5, "In pre-commit"."""
+    before = git(repo, "rev-parse", "HEAD"), git(repo, "ls-files", "-s")
+    done = learnloop("cleanup", "--hook", "--today", TODAY, "--json")
+    assert (git(repo, "rev-parse", "HEAD"), git(repo, "ls-files", "-s")) == before
+    assert (done.code, done.json["commits"]) == (1, [])
+    named = git(repo, "diff", "--name-only").split("\n")
+    assert sorted(done.json["paths"]) == named
+
+
+def test_a_hook_says_what_to_add(crowd: Path, learnloop: Run) -> None:
+    done = learnloop("cleanup", "--hook", "--today", TODAY)
+    assert done.out.splitlines()[-1].startswith("look at it, then: git add .claude/memory/")
+
+
+def test_a_hook_that_runs_again_writes_nothing(crowd: Path, learnloop: Run, repo: Path) -> None:
+    learnloop("cleanup", "--hook", "--today", TODAY)
+    git(repo, "add", "-u")
+    done = learnloop("cleanup", "--hook", "--today", TODAY)
+    assert (done.code, done.out) == (0, "")
+    assert git(repo, "diff", "--name-only") == ""
+
+
+def test_what_a_hook_wrote_is_committed_by_the_person_and_nothing_is_queued(
+    crowd: Path, learnloop: Run, repo: Path
+) -> None:
+    learnloop("cleanup", "--hook", "--today", TODAY)
+    git(repo, "commit", "-qam", "Clean up")
+    assert learnloop("sync").out == "everything is in step\n"
+
+
+def test_a_hook_leaves_an_edited_document_alone(crowd: Path, learnloop: Run, repo: Path) -> None:
+    (crowd / "MEMORY.md").write_text((crowd / "MEMORY.md").read_text() + "\nText.\n")
+    done = learnloop("cleanup", "--hook", "--today", TODAY)
+    assert (done.code, git(repo, "diff", "--name-only")) == (0, ".claude/memory/MEMORY.md")
+    assert "MEMORY.md has unstaged edits: cleanup left it alone" in done.err
+
+
+def test_a_dry_run_of_a_hook_writes_nothing(crowd: Path, learnloop: Run, repo: Path) -> None:
+    done = learnloop("cleanup", "--hook", "--dry-run", "--today", TODAY)
+    assert (done.code, git(repo, "status", "--porcelain")) == (1, "")
+    assert "would change: " in done.out
+
+
+def test_a_hook_never_codifies(crowd: Path, learnloop: Run) -> None:
+    for run in "abcd":
+        learnloop("confirm", "clock", "--run", run)
+    learnloop("graduate", "clock")
+    learnloop("cleanup", "--hook", "--today", TODAY)
+    assert lesson(crowd, "clock").codified_in == ""
+
+
 # --- a skill's notebook from outside ------------------------------------------------------------------------
 
 

@@ -297,6 +297,13 @@ def test_unpin_leaves_the_file_as_it_was_before_the_pin(noted: Path, learnloop: 
     assert (noted / f"{SLUG}.md").read_bytes() == before
 
 
+def test_one_confirmation_a_run(noted: Path, learnloop: Run) -> None:
+    learnloop("confirm", SLUG, "--run", "r2", "--evidence", "PR 3")
+    done = learnloop("confirm", SLUG, "--run", "r2")
+    assert done.out == f"unchanged: {SLUG} was confirmed in this run already (r2)\n"
+    assert [event.evidence for event in lesson(noted, SLUG).confirmed] == ["PR 3"]
+
+
 # --- archive, restore, rename -------------------------------------------------------------------------------
 
 
@@ -329,6 +336,33 @@ def test_restore_brings_a_removed_file_back(noted: Path, learnloop: Run) -> None
     learnloop("sync")
     assert learnloop("restore", SLUG, "--json").json["action"] == "restored"
     assert path.read_bytes() == before
+
+
+def test_what_is_as_wanted_is_unchanged(noted: Path, learnloop: Run) -> None:
+    assert learnloop("restore", SLUG).out == f"unchanged: {SLUG} is not archived\n"
+    assert learnloop("rename", SLUG, SLUG).out == f"unchanged: {SLUG} has that name already\n"
+    learnloop("forget", SLUG)
+    assert learnloop("forget", SLUG).out == f"unchanged: {SLUG} is archived already: forgotten\n"
+
+
+def test_restore_without_git_goes_by_the_sightings(tmp_path: Path, learnloop: Run) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Memory\n")
+    here = ("--memory", str(tmp_path))
+    for run in ("r1", "r2"):
+        learnloop("note", RULE, "--run", run, *here)
+    learnloop("forget", SLUG, *here)
+    assert learnloop("restore", SLUG, "--json", *here).json["state"] == "current"
+
+
+def test_a_removed_file_comes_back_without_git(tmp_path: Path, learnloop: Run) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Memory\n")
+    here = ("--memory", str(tmp_path))
+    learnloop("note", RULE, *here)
+    text = (tmp_path / f"{SLUG}.md").read_bytes()
+    (tmp_path / f"{SLUG}.md").unlink()
+    learnloop("sync", *here)
+    assert learnloop("restore", SLUG, "--json", *here).json["action"] == "restored"
+    assert (tmp_path / f"{SLUG}.md").read_bytes() == text
 
 
 def test_rename_keeps_where_it_came_from(noted: Path, learnloop: Run) -> None:
@@ -411,6 +445,13 @@ def test_merging_what_is_in_force_keeps_it_in_force(memory: Path, learnloop: Run
     learnloop("note", "Bound the retries.", "--same", "old", "--run", "r1")
     assert lesson(memory, "new").state == "current"
     assert learnloop("merge", "new", "old", "--json").json["state"] == "current"
+
+
+def test_a_pin_goes_along_with_a_merge(memory: Path, learnloop: Run) -> None:
+    two(learnloop)
+    learnloop("pin", "new")
+    learnloop("merge", "new", "old")
+    assert lesson(memory, "old").pinned
 
 
 def test_what_was_merged_away_counts_where_it_is_kept(memory: Path, learnloop: Run) -> None:

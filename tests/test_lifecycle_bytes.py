@@ -27,7 +27,7 @@ def adopted_project(repo: Path, learnloop: Run) -> Home:
 
 
 def lived(home: Home, slugs: Sequence[str]) -> int:
-    """A note, then the lessons graduated and archived where that can be; how many commands committed something."""
+    """A note, then the lessons graduated and archived; how many commands committed something."""
     start = git(home.root, "rev-parse", "HEAD")
     home.note("Write a test for every bug that was found.", "r1")
     graduate = [("graduate", slug) for slug in slugs]
@@ -55,7 +55,7 @@ def states(home: Home, paths: Sequence[str]) -> set[str]:
 
 @pytest.mark.parametrize("third", THIRDS)
 def test_every_topic_file_returns_to_its_bytes(third: int, repo: Path, learnloop: Run) -> None:
-    """Issue "Shown by": adopt, note, graduate, archive, undo; quarantined files stay untouched throughout."""
+    """Adopt, note, graduate, archive, undo; quarantined files stay untouched throughout (R002-05)."""
     folder = repo / ".claude" / "memory"
     shutil.copytree(SHAPES / "topic", folder)
     listed = "".join(

@@ -109,6 +109,23 @@ def test_a_document_that_is_a_link_out_of_the_repository_is_not_read(tmp_path: P
     assert (tmp_path / "elsewhere.md").read_bytes() == before
 
 
+def test_a_document_that_is_a_link_into_the_repository_is_read_and_written_through(
+    repo: Path, learnloop: Run
+) -> None:
+    """Design §11: the link is kept."""
+    folder = repo / "memory"
+    folder.mkdir()
+    (repo / "INDEX.md").write_text("# Memory\n")
+    (folder / "MEMORY.md").symlink_to(repo / "INDEX.md")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "A link")
+    (folder / "a.md").write_text(lesson_text("a", "A rule."))
+    assert learnloop("sync", "--memory", str(folder), cwd=repo).code == 0
+    assert "(a.md)" in (repo / "INDEX.md").read_text()
+    assert (folder / "MEMORY.md").is_symlink()
+    assert git(repo, "status", "--short") == ""
+
+
 def test_lessons_of_a_private_type_are_private_where_there_is_a_remote(
     repo: Path, memory: Path, learnloop: Run
 ) -> None:
@@ -122,7 +139,7 @@ def test_lessons_of_a_private_type_are_private_where_there_is_a_remote(
     assert git(repo, "ls-files", "--", ".claude/memory/me.md") == ""
 
 
-# --- what the document says ---------------------------------------------------------------------------------
+# --- what the document says -------------------------------------------------------------------------------
 
 
 def test_the_first_line_of_a_lesson_is_its_entry() -> None:
@@ -144,7 +161,8 @@ def test_a_line_is_known_by_the_path_of_its_file() -> None:
 def test_an_entry_that_names_its_file_goes_before_one_that_only_sounds_like_it() -> None:
     document = notebook.NEW.replace(
         "## Current Patterns\n",
-        "### 2026-05-01 | A\n- Lesson: Only sounds.\n\n### 2026-05-02 | Other\n- Lesson: Names.\n- File: lessons/a.md\n",
+        "### 2026-05-01 | A\n- Lesson: Only sounds.\n\n"
+        "### 2026-05-02 | Other\n- Lesson: Names.\n- File: lessons/a.md\n",
     )
     model = Model("skill", {"lessons/a.md": STATELESS}, document)
     assert model.entries["a"].claims["rule"] == "Names."
@@ -194,7 +212,7 @@ def test_lines_over_the_budget_are_left_out_and_named() -> None:
     assert stepped.left_out
 
 
-# --- names --------------------------------------------------------------------------------------------------
+# --- names ------------------------------------------------------------------------------------------------
 
 NAMES = Model(
     "project",
@@ -240,7 +258,7 @@ def test_a_mistyped_name_is_answered_with_the_nearest() -> None:
     assert error.value.hint == "did you mean read-first?"
 
 
-# --- what is remembered ---------------------------------------------------------------------------------------
+# --- what is remembered -----------------------------------------------------------------------------------
 
 
 def test_the_ledger_holds_file_and_entry_of_every_lesson() -> None:

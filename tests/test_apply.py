@@ -1,0 +1,678 @@
+"""Plans become files and commits: one change one commit, bad moments queue, and nothing of a person's is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import apply, place, store
+from learnloop_md import git as door
+from learnloop_md.errors import RefusedError, UnableError
+from learnloop_md.plan import CHANGES, Draft
+from tests.conftest import Ran, Run, git
+
+RULE = "Read the failing log before changing code."
+SLUG = "read-the-failing-log-before-changing-code"
+OTHER = "Stage files by name."
+
+
+def subjects(root: Path) -> list[str]:
+    return git(root, "log", "--format=%s").splitlines()
+
+
+def paths_of(root: Path, commit: str = "HEAD") -> list[str]:
+    return git(root, "show", "--format=", "--name-only", commit).splitlines()
+
+
+def one_line(ran: Ran) -> bool:
+    """Whether what went to standard error is one line of ours and no traceback."""
+    return ran.err.count("\n") == 1 and ran.err.startswith("learnloop: ")
+
+
+# --- one change, one commit --------------------------------------------------------------------------------
+
+
+def test_one_change_is_one_commit_of_our_paths(repo: Path, memory: Path, learnloop: Run) -> None:
+    """R001-50, R002-42, design §6."""
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    assert subjects(repo) == [f"learnloop: note {SLUG}", "learnloop: init .claude/memory", "Start"]
+    assert paths_of(repo) == [".claude/memory/MEMORY.md", f".claude/memory/{SLUG}.md"]
+
+
+def test_the_message_has_why_and_trailers(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §6: body says why; Lesson, Learnloop-Change, Run, Learnloop-Command."""
+    learnloop("note", RULE, "--why", "The log named the file.", "--run", "r1", cwd=repo)
+    message = git(repo, "log", "-1", "--format=%B")
+    command = git(repo, "log", "-1", "--format=%(trailers:key=Learnloop-Command,valueonly)").strip()
+    assert message == (
+        f"learnloop: note {SLUG}\n\nThe log named the file.\n\n"
+        f"Lesson: {SLUG}\nLearnloop-Change: note\nRun: r1\nLearnloop-Command: {command}"
+    )
+    assert len(command) == 8
+
+
+def test_commits_of_one_command_share_its_id(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, "--run", "r1", cwd=repo)
+    learnloop("note", RULE, "--run", "r2", cwd=repo)
+    key = "%(trailers:key=Learnloop-Command,valueonly)"
+    ids = git(repo, "log", "-3", f"--format={key}").split()
+    assert subjects(repo)[:2] == [f"learnloop: graduate {SLUG}", f"learnloop: see {SLUG}"]
+    assert (ids[0] == ids[1], ids[1] == ids[2]) == (True, False)
+
+
+def test_every_verb_of_a_subject_is_on_the_list(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    for words in (("pin",), ("unpin",), ("confirm",), ("dispute",), ("graduate",), ("forget",), ("restore",)):
+        assert learnloop(words[0], SLUG, cwd=repo).code == 0
+    said = git(repo, "log", "--format=%(trailers:key=Learnloop-Change,valueonly)").split()
+    assert set(said) <= set(CHANGES)
+    assert len(said) == 9
+
+
+def test_the_persons_work_stays_byte_for_byte(repo: Path, memory: Path, learnloop: Run) -> None:
+    """R002-42: staged, staged-then-edited, unstaged and untracked files, index entries and modes."""
+    for name in ("staged", "both", "intended", "tool"):
+        (repo / name).write_text(f"{name}\n")
+    git(repo, "add", "staged", "both", "tool")
+    git(repo, "update-index", "--chmod=+x", "tool")
+    git(repo, "add", "--intent-to-add", "intended")
+    (repo / "both").write_text("edited again\n")
+    (repo / "app.py").write_text("x = 22\n")
+    (repo / "loose").write_text("untracked\n")
+    (repo / "loose").chmod(0o600)
+
+    def outside() -> tuple[object, ...]:
+        rows = [row for row in git(repo, "ls-files", "-s").splitlines() if "\t.claude/memory/" not in row]
+        files = sorted(path for path in repo.iterdir() if path.is_file())
+        return rows, git(repo, "status", "--short"), [(f.read_bytes(), f.stat().st_mode) for f in files]
+
+    before = outside()
+    learnloop("note", RULE, "--run", "r1", cwd=repo)
+    learnloop("note", RULE, "--run", "r2", cwd=repo)
+    learnloop("undo", cwd=repo)
+    assert outside() == before
+
+
+def test_a_memory_files_mode_is_kept(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    (memory / f"{SLUG}.md").chmod(0o755)
+    git(repo, "commit", "-q", "-am", "Executable")
+    learnloop("pin", SLUG, cwd=repo)
+    assert git(repo, "ls-tree", "HEAD", f".claude/memory/{SLUG}.md").startswith("100755")
+    assert stat.S_IMODE((memory / f"{SLUG}.md").stat().st_mode) == 0o755
+    assert git(repo, "status", "--short") == ""
+
+
+def test_hand_edits_are_a_commit_of_their_own(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text().replace("changing code.", "changing any code."))
+    learnloop("note", OTHER, cwd=repo)
+    assert subjects(repo)[:2] == ["learnloop: note stage-files-by-name", f"learnloop: absorb {SLUG}"]
+
+
+def test_a_wrong_command_does_not_even_absorb(repo: Path, memory: Path, learnloop: Run) -> None:
+    """A wrong command changes nothing: what it would have absorbed waits for the next one."""
+    learnloop("note", RULE, cwd=repo)
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text() + "\nBy hand.\n")
+    before = subjects(repo), file.read_bytes(), git(repo, "status", "--short")
+    assert learnloop("pin", "no-such-lesson", cwd=repo).code == 2
+    assert (subjects(repo), file.read_bytes(), git(repo, "status", "--short")) == before
+
+
+def test_dry_run_writes_nothing_at_all(repo: Path, memory: Path, learnloop: Run) -> None:
+    """R004-94: not a file, not an object, not a note of ours."""
+    learnloop("note", RULE, cwd=repo)
+
+    def everything() -> dict[Path, tuple[int, bytes]]:
+        files = (path for path in sorted(repo.rglob("*")) if path.is_file())
+        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+    before = everything()
+    ran = learnloop("note", OTHER, "--dry-run", cwd=repo)
+    assert (ran.code, everything()) == (0, before)
+    assert "learnloop: note stage-files-by-name" in ran.out
+
+
+def test_a_person_s_edit_outside_the_memory_is_refused_not_swept(skill: Path, learnloop: Run) -> None:
+    """Design §6: SKILL.md with the person's own edits does not get into our commit."""
+    learnloop("note", RULE, cwd=skill)
+    (skill / "SKILL.md").write_text((skill / "SKILL.md").read_text() + "\nMine, not done yet.\n")
+    before = git(skill, "status", "--short"), git(skill, "rev-parse", "HEAD")
+    ran = learnloop("codify", SLUG, "--json", cwd=skill)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "dirty-target")
+    assert (git(skill, "status", "--short"), git(skill, "rev-parse", "HEAD")) == before
+
+
+def test_a_name_git_would_quote_is_committed(repo: Path, memory: Path, learnloop: Run) -> None:
+    ran = learnloop("note", "暫存檔案要逐一加入。", cwd=repo)
+    assert (ran.code, git(repo, "status", "--short")) == (0, "")
+
+
+def test_a_single_ignored_lesson_is_never_force_added(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §2: nothing ignored is ever force-added, also when a rule hits one file alone."""
+    (repo / ".gitignore").write_text("stage-*\n")
+    git(repo, "add", ".gitignore")
+    git(repo, "commit", "-q", "-m", "Ignore")
+    ran = learnloop("note", OTHER, cwd=repo)
+    assert (ran.code, paths_of(repo)) == (0, [".claude/memory/MEMORY.md"])
+    assert "git ignores .claude/memory/stage-files-by-name.md: written, not committed" in ran.err
+
+
+def test_the_git_processes_of_a_note_are_few(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design §11: what agents call inside a turn comes close to the hook door's cost."""
+    started: list[str] = []
+    real = subprocess.run
+
+    def counted(words: list[str], **rest: object) -> object:
+        started.append(words[0])
+        return real(words, **rest)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(door.subprocess, "run", counted)
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    assert len(started) <= 17
+
+
+# --- bad moments -------------------------------------------------------------------------------------------
+
+
+def merging(root: Path) -> None:
+    diverge(root)
+    door.call(root, "merge", "other", check=False)
+
+
+def rebasing(root: Path) -> None:
+    diverge(root)
+    door.call(root, "rebase", "other", check=False)
+
+
+def picking(root: Path) -> None:
+    diverge(root)
+    door.call(root, "cherry-pick", "other", check=False)
+
+
+def reverting(root: Path) -> None:
+    (root / "app.py").write_text("x = 2\n")
+    git(root, "commit", "-q", "-am", "Two")
+    (root / "app.py").write_text("x = 3\n")
+    git(root, "commit", "-q", "-am", "Three")
+    door.call(root, "revert", "--no-edit", "HEAD~1", check=False)
+
+
+def bisecting(root: Path) -> None:
+    git(root, "bisect", "start")
+
+
+def detached(root: Path) -> None:
+    git(root, "checkout", "-q", "--detach")
+
+
+def diverge(root: Path) -> None:
+    git(root, "switch", "-q", "-c", "other")
+    (root / "app.py").write_text("x = 2\n")
+    git(root, "commit", "-q", "-am", "Two")
+    git(root, "switch", "-q", "main")
+    (root / "app.py").write_text("x = 3\n")
+    git(root, "commit", "-q", "-am", "Three")
+
+
+def nobody(root: Path) -> None:
+    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text("[user]\n\tuseConfigOnly = true\n")
+
+
+def locked(root: Path) -> None:
+    (root / ".git" / "index.lock").write_bytes(b"")
+
+
+def somebody(root: Path) -> None:
+    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text("[user]\n\tname = Ada\n\temail = ada@example.invalid\n")
+
+
+def unlocked(root: Path) -> None:
+    (root / ".git" / "index.lock").unlink()
+
+
+BAD = {
+    "merge": (merging, ("merge", "--abort"), "a merge is in progress"),
+    "rebase": (rebasing, ("rebase", "--abort"), "a rebase is in progress"),
+    "cherry-pick": (picking, ("cherry-pick", "--abort"), "a cherry-pick is in progress"),
+    "revert": (reverting, ("revert", "--abort"), "a revert is in progress"),
+    "bisect": (bisecting, ("bisect", "reset"), "a bisect is in progress"),
+    "detached": (detached, ("switch", "-q", "main"), "HEAD is detached"),
+    "nobody": (nobody, somebody, "git knows no name"),
+    "locked": (locked, unlocked, "git's index is locked"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_moment_queues_and_the_next_command_commits(
+    name: str, repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design §6: written, queued, exit 0, one line; then committed once, with its own message."""
+    monkeypatch.setattr(door, "_LOCK_WAIT_S", 0.05)
+    begin, end, reason = BAD[name]
+    begin(repo)
+    head = git(repo, "rev-parse", "HEAD")
+    ran = learnloop("note", RULE, "--json", cwd=repo)
+    assert (ran.code, ran.json["queued"], ran.json["commits"]) == (0, True, [])
+    assert one_line(ran)
+    assert f"written, not committed yet: {reason}" in ran.err
+    assert (memory / f"{SLUG}.md").is_file()
+    assert git(repo, "rev-parse", "HEAD") == head
+    assert learnloop("status", "--json", cwd=repo).json["queued"] == 2
+    end(repo) if callable(end) else git(repo, *end)
+    assert learnloop("sync", cwd=repo).code == 0
+    assert subjects(repo).count(f"learnloop: note {SLUG}") == 1
+    assert paths_of(repo) == [".claude/memory/MEMORY.md", f".claude/memory/{SLUG}.md"]
+    assert learnloop("status", "--json", cwd=repo).json["queued"] == 0
+
+
+def test_several_queued_changes_keep_their_messages_and_their_order(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """Design §6: each change once; two changes of one file are two commits, not one."""
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    learnloop("note", OTHER, cwd=repo)
+    learnloop("pin", SLUG, cwd=repo)
+    git(repo, "switch", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert subjects(repo)[:3] == [
+        f"learnloop: pin {SLUG}",
+        "learnloop: note stage-files-by-name",
+        f"learnloop: note {SLUG}",
+    ]
+    assert "stage-files" not in git(repo, "show", "HEAD~2:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_a_hand_edit_on_top_of_a_queued_change_comes_after_it(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text().replace("changing code.", "changing any code."))
+    git(repo, "switch", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert subjects(repo)[:2] == [f"learnloop: absorb {SLUG}", f"learnloop: note {SLUG}"]
+    assert git(repo, "status", "--short") == ""
+
+
+def test_the_persons_own_commit_is_not_reverted_by_draining(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """Design §6: somebody committed over a queued change: what they committed stays."""
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "switch", "-q", "main")
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text().replace("changing code.", "changing any code."))
+    git(repo, "add", "--all", ".claude/memory")
+    git(repo, "commit", "-q", "-m", "Mine")
+    learnloop("sync", cwd=repo)
+    assert subjects(repo)[0] == "Mine"
+    assert "changing any code." in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+
+
+def test_the_persons_commit_of_the_queued_files_empties_the_queue(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "switch", "-q", "main")
+    git(repo, "add", "--all", ".claude/memory")
+    git(repo, "commit", "-q", "-m", "Mine")
+    learnloop("note", OTHER, cwd=repo)
+    assert subjects(repo)[:2] == ["learnloop: note stage-files-by-name", "Mine"]
+
+
+def test_a_queue_outlives_a_lock_that_comes_back(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock met while draining is a bad moment too, not an error."""
+    monkeypatch.setattr(door, "_LOCK_WAIT_S", 0.05)
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "switch", "-q", "main")
+    locked(repo)
+    assert learnloop("note", OTHER, cwd=repo).code == 0
+    unlocked(repo)
+    learnloop("sync", cwd=repo)
+    assert subjects(repo)[:2] == ["learnloop: note stage-files-by-name", f"learnloop: note {SLUG}"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("GIT_INDEX_FILE", ".git/index"), ("PRE_COMMIT", "1")])
+def test_inside_a_hook_nothing_is_committed(
+    name: str, value: str, repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 20."""
+    with monkeypatch.context() as patch:
+        patch.setenv(name, value)
+        ran = learnloop("note", RULE, cwd=repo)
+    assert (ran.code, subjects(repo)[0]) == (0, "learnloop: init .claude/memory")
+    assert "a git hook is running" in ran.err
+
+
+def test_a_real_pre_commit_hook_that_notes_lets_the_commit_through(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """Reliability 20, 21: the person's commit succeeds and holds only what they staged."""
+    hook = repo / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\nexec {sys.executable} -m learnloop_md note {OTHER!r}\n")
+    hook.chmod(0o755)
+    (repo / "app.py").write_text("x = 2\n")
+    git(repo, "commit", "-q", "-am", "Mine")
+    assert paths_of(repo) == ["app.py"]
+    assert (memory / "stage-files-by-name.md").is_file()
+    learnloop("sync", cwd=repo)
+    assert subjects(repo)[0] == "learnloop: note stage-files-by-name"
+
+
+def test_our_own_staged_file_waits_for_its_person(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability 19: a memory file that the person has staged is theirs to commit; their hunk stays as it is."""
+    learnloop("note", RULE, cwd=repo)
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text() + "\nStaged by hand.\n")
+    git(repo, "add", str(file))
+    ran = learnloop("pin", SLUG, cwd=repo)
+    assert "is staged" in ran.err
+    assert "pinned" not in git(repo, "show", f":.claude/memory/{SLUG}.md")
+    git(repo, "commit", "-q", "-m", "Mine")
+    learnloop("sync", cwd=repo)
+    assert "Staged by hand." in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+    assert "pinned: true" in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_an_unborn_branch_of_a_code_repository_queues(tmp_path: Path, learnloop: Run) -> None:
+    """Reliability: nobody's project gets its first commit from us."""
+    git(tmp_path, "init", "-q")
+    assert learnloop("init", cwd=tmp_path).code == 0
+    ran = learnloop("note", RULE, cwd=tmp_path)
+    assert (ran.code, "the repository has no commit yet" in ran.err) == (0, True)
+    assert door.call(tmp_path, "rev-parse", "--verify", "HEAD", check=False).returncode != 0
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "Start")
+    learnloop("sync", cwd=tmp_path)
+    assert subjects(tmp_path) == [f"learnloop: note {SLUG}", "learnloop: init .claude/memory", "Start"]
+
+
+def test_the_default_branch_can_be_left_alone(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §6: commit_on_default_branch = false queues there and commits elsewhere."""
+    (repo / ".learnloop.toml").write_text("commit_on_default_branch = false\n")
+    assert "commit_on_default_branch is off" in learnloop("note", RULE, cwd=repo).err
+    git(repo, "switch", "-q", "-c", "topic")
+    learnloop("sync", cwd=repo)
+    assert subjects(repo)[0] == f"learnloop: note {SLUG}"
+
+
+# --- a memory's own repository -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A memory in a repository of its own, without a commit."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "MEMORY.md").write_text("# Memory\n")
+    return folder
+
+
+def test_an_own_repository_commits_on_an_unborn_branch(own: Path, learnloop: Run) -> None:
+    ran = learnloop("note", RULE, "--memory", str(own), "--json", cwd=own)
+    assert (ran.code, ran.json["queued"]) == (0, False)
+    assert subjects(own)[0] == f"learnloop: note {SLUG}"
+
+
+def test_an_own_repository_commits_without_an_identity(own: Path, learnloop: Run) -> None:
+    """Reliability 23: the fallback identity, never somebody else's."""
+    nobody(own)
+    learnloop("note", RULE, "--memory", str(own), cwd=own)
+    assert git(own, "log", "-1", "--format=%an <%ae> %cn <%ce>") == (
+        "learnloop <learnloop@localhost> learnloop <learnloop@localhost>"
+    )
+
+
+# --- places that git does not keep -------------------------------------------------------------------------
+
+
+def test_an_ignored_folder_is_files_only(repo: Path, learnloop: Run) -> None:
+    """Reliability 30: one notice, nothing queued, never force-added."""
+    folder = repo / "notes"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("# Memory\n")
+    (repo / ".gitignore").write_text("notes/\n")
+    ran = learnloop("note", RULE, "--memory", str(folder), "--json", cwd=repo)
+    assert (ran.code, ran.json["queued"], ran.json["commits"]) == (0, False, [])
+    assert one_line(ran)
+    assert "git ignores" in ran.err
+    assert (folder / f"{SLUG}.md").is_file()
+    assert subjects(repo) == ["Start"]
+    assert learnloop("status", "--memory", str(folder), "--json", cwd=repo).json["queued"] == 0
+
+
+def test_without_git_the_tool_works_on_files_and_says_so(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 14."""
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "/nowhere")
+        ran = learnloop("note", RULE, "--memory", str(memory), cwd=repo)
+        shown = learnloop("show", "--memory", str(memory), cwd=repo)
+    assert (ran.code, shown.code) == (0, 0)
+    assert "no git here: files only, no history" in ran.err
+    assert "failing log" in shown.out
+
+
+def test_undo_without_git_is_refused_in_one_line(tmp_path: Path, learnloop: Run) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Memory\n")
+    ran = learnloop("undo", "--memory", str(tmp_path), cwd=tmp_path)
+    assert (ran.code, one_line(ran)) == (4, True)
+
+
+def test_a_bare_repository_is_refused_with_nothing_written(tmp_path: Path, learnloop: Run) -> None:
+    """Reliability 15."""
+    git(tmp_path, "init", "-q", "--bare", "bare.git")
+    bare = tmp_path / "bare.git"
+    (bare / "MEMORY.md").write_text("# Memory\n")
+    before = sorted(bare.rglob("*"))
+    ran = learnloop("note", RULE, "--memory", str(bare), cwd=bare)
+    assert (ran.code, one_line(ran), sorted(bare.rglob("*"))) == (4, True, before)
+
+
+def test_a_symlinked_memory_is_refused(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability 31."""
+    (repo / "link").symlink_to(memory)
+    ran = learnloop("note", RULE, "--memory", "link", "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "symlink-escape")
+    assert not (memory / f"{SLUG}.md").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 13: exit 4, nothing half written."""
+
+    def read_only(source: str, target: str) -> None:
+        raise OSError(30, "Read-only file system")
+
+    before = {path: path.read_bytes() for path in memory.iterdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(store.os, "replace", read_only)
+        ran = learnloop("note", RULE, cwd=repo)
+    assert (ran.code, one_line(ran)) == (4, True)
+    assert "Read-only file system" in ran.err
+    assert {path: path.read_bytes() for path in memory.iterdir()} == before
+
+
+def test_a_file_in_the_place_of_the_lessons_folder_is_one_line(skill: Path, learnloop: Run) -> None:
+    (skill / "references" / "lessons").write_text("not a folder\n")
+    before = (skill / "references" / "memory.md").read_bytes()
+    ran = learnloop("note", RULE, cwd=skill)
+    assert (ran.code, one_line(ran)) == (4, True)
+    assert (skill / "references" / "memory.md").read_bytes() == before
+
+
+def test_foreign_files_are_left_and_the_rest_is_served(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability 32: a pipe and a folder named like lessons neither hang nor stop anything."""
+    os.mkfifo(memory / "pipe.md")
+    (memory / "folder.md").mkdir()
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    said = {row["path"]: row["reason"] for row in learnloop("status", "--json", cwd=repo).json["quarantined"]}
+    assert said == {"pipe.md": "not-a-regular-file", "folder.md": "not-a-regular-file"}
+
+
+def test_a_lesson_that_changed_under_the_command_is_not_overwritten(repo: Path, memory: Path) -> None:
+    found = place.find(repo)
+
+    def build(draft: Draft) -> None:
+        draft.edit("MEMORY.md", "something else\n", "ours\n")
+        draft.cut("edit", [], "", document=False)
+
+    before = (memory / "MEMORY.md").read_bytes()
+    with pytest.raises(UnableError) as caught:
+        apply.change(found, apply.Asked("2026-06-01"), build)
+    assert (caught.value.code, (memory / "MEMORY.md").read_bytes()) == ("changed", before)
+
+
+def test_a_secret_in_the_second_plan_stops_the_first(repo: Path, memory: Path) -> None:
+    """R004-20: everything is scanned before the first byte is written."""
+    secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+
+    def build(draft: Draft) -> None:
+        draft.edit("one.md", None, "Fine.\n")
+        draft.cut("edit", [], "", document=False)
+        draft.edit("two.md", None, f"token = {secret}\n")
+        draft.cut("edit", [], "", document=False)
+
+    with pytest.raises(RefusedError):
+        apply.change(place.find(repo), apply.Asked("2026-06-01"), build)
+    assert not (memory / "one.md").exists()
+
+
+# --- many at once ------------------------------------------------------------------------------------------
+
+
+def test_eight_notes_at_once_are_eight_lessons_in_eight_commits(repo: Path, memory: Path) -> None:
+    """Reliability 1: real processes on one checkout; nothing is lost, everything is committed."""
+    words = "alpha bravo charlie delta echo foxtrot golf hotel".split()
+    rules = [f"Check the {word} gauge before {word} starts." for word in words]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "learnloop_md", "note", rule, "--new", "--run", f"r{n}"],
+            cwd=repo, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for n, rule in enumerate(rules)
+    ]  # fmt: skip
+    codes = [(process.communicate(timeout=60), process.returncode)[1] for process in started]
+    assert codes == [0] * 8
+    assert len(list(memory.glob("check-the-*.md"))) == 8
+    assert len([subject for subject in subjects(repo) if subject.startswith("learnloop: note")]) == 8
+    assert git(repo, "status", "--short") == ""
+    assert git(repo, "show", "HEAD:.claude/memory/MEMORY.md").count("- [Check the") == 8
+
+
+# --- answers for programs ----------------------------------------------------------------------------------
+
+CHANGE_COMMANDS = {
+    "note": ("note", OTHER),
+    "confirm": ("confirm", SLUG),
+    "dispute": ("dispute", SLUG),
+    "pin": ("pin", SLUG),
+    "unpin": ("unpin", SLUG),
+    "graduate": ("graduate", SLUG),
+    "archive": ("archive", SLUG, "--note", "Old."),
+    "forget": ("forget", SLUG),
+    "restore": ("restore", SLUG),
+    "rename": ("rename", SLUG, "read-logs"),
+    "codify": ("codify", SLUG),
+    "promote": ("promote", SLUG),
+    "cleanup": ("cleanup", "--apply"),
+    "sync": ("sync",),
+    "undo": ("undo",),
+    "init": ("init",),
+}
+
+
+@pytest.mark.parametrize("name", CHANGE_COMMANDS)
+def test_every_change_answers_the_same_keys(name: str, repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §12: action, slug, state, commits, queued, paths."""
+    learnloop("note", RULE, cwd=repo)
+    ran = learnloop(*CHANGE_COMMANDS[name], "--json", cwd=repo)
+    assert ran.code == 0
+    assert {"action", "slug", "state", "commits", "queued", "paths"} <= ran.json.keys()
+    assert all(git(repo, "cat-file", "-t", commit) == "commit" for commit in ran.json["commits"])
+
+
+def test_a_change_answers_what_it_did(repo: Path, memory: Path, learnloop: Run) -> None:
+    said = learnloop("note", RULE, "--json", cwd=repo).json
+    assert (said["action"], said["slug"], said["state"], said["queued"]) == ("added", SLUG, "candidate", False)
+    assert said["commits"] == [git(repo, "rev-parse", "HEAD")]
+    assert sorted(said["paths"]) == ["MEMORY.md", f"{SLUG}.md"]
+
+
+ERRORS = {
+    "usage": (("pin", "nothing"), 2),
+    "no memory": (("status", "--memory", "nowhere"), 4),
+    "bad date": (("note", RULE, "--today", "soon"), 2),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_every_error_answers_the_same_keys(name: str, repo: Path, memory: Path, learnloop: Run) -> None:
+    words, code = ERRORS[name]
+    ran = learnloop(*words, "--json", cwd=repo)
+    assert (ran.code, ran.json["error"].keys()) == (code, {"code", "message", "hint"})
+
+
+# --- a skill -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def skill(repo: Path, learnloop: Run) -> Path:
+    """A skill with a memory of its own in the repository."""
+    folder = repo / "skills" / "review"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: review\ndescription: Review changes\n---\n\n# Review\n")
+    git(repo, "add", "skills")
+    git(repo, "commit", "-q", "-m", "Skill")
+    assert learnloop("init", "--skill", ".", cwd=folder).code == 0
+    return folder
+
+
+def test_a_skills_change_is_one_commit_of_its_paths(skill: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=skill)
+    assert paths_of(skill) == [
+        f"skills/review/references/lessons/{SLUG}.md",
+        "skills/review/references/memory.md",
+    ]
+
+
+def test_codifying_is_one_commit_of_skill_and_memory(skill: Path, learnloop: Run) -> None:
+    """Design §5, issue: SKILL.md and memory in one commit."""
+    learnloop("note", RULE, cwd=skill)
+    learnloop("codify", SLUG, cwd=skill)
+    assert paths_of(skill) == [
+        "skills/review/SKILL.md",
+        f"skills/review/references/lessons/{SLUG}.md",
+        "skills/review/references/memory.md",
+    ]
+
+
+def test_the_queue_is_kept_beside_the_memory_not_in_it(repo: Path, memory: Path, learnloop: Run) -> None:
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    kept = [json.loads(path.read_text()) for path in (repo / ".git" / "learnloop").rglob("ledger.json")]
+    assert [len(ledger["queue"]) for ledger in kept] == [1]
+    assert sorted(path.name for path in memory.iterdir()) == ["MEMORY.md", f"{SLUG}.md"]

@@ -1,0 +1,67 @@
+"""What agents call inside a turn loads little: no typer, no YAML, no GitPython (design §11)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+
+HEAVY = {"typer", "pydantic", "rich", "click", "git", "gitdb", "mistune", "yaml", "frontmatter"}
+# Not heavy, yet not for nothing: each belongs to another command.
+NEEDLESS = {
+    "learnloop_md.initialise",
+    "learnloop_md.history",
+    "learnloop_md.undo",
+    "learnloop_md.outline",
+    "tomllib",
+}
+QUICK = [
+    ["note", "Count rows before a backfill.", "--run", "r7"],
+    ["note", "Read the down step first.", "--run", "r8"],
+    ["show"],
+    ["sync"],
+    ["check", "--staged"],
+    ["cleanup", "--check"],
+]
+
+
+def loaded_by(words: list[str], cwd: Path) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    code = (
+        "import sys; from learnloop_md.__main__ import main; "
+        f"code = main({words!r}); print(code, *sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
+    ended, *modules = [line for line in done.stderr.splitlines() if not line.startswith("learnloop:")]
+    assert ended == "0", done.stdout
+    return set(modules)
+
+
+@pytest.mark.parametrize("words", QUICK, ids=" ".join)
+def test_a_quick_command_loads_nothing_heavy(
+    memory: Path, repo: Path, learnloop: Run, words: list[str]
+) -> None:
+    learnloop("note", "Read the down step first.", "--name", "down", "--run", "r1")
+    assert {name.partition(".")[0] for name in loaded_by(words, repo)} & HEAVY == set()
+
+
+def test_show_loads_nothing_that_changes_a_memory(memory: Path, repo: Path) -> None:
+    needless = {"apply", "absorb", "plan", "life", "sameness", "curate", "checks", "codify", "verbs"}
+    assert {f"learnloop_md.{name}" for name in needless} & loaded_by(["show"], repo) == set()
+
+
+@pytest.mark.parametrize("words", [QUICK[3], QUICK[5]], ids=" ".join)
+def test_what_asks_for_nothing_alike_loads_no_likeness(memory: Path, repo: Path, words: list[str]) -> None:
+    assert "learnloop_md.sameness" not in loaded_by(words, repo)
+
+
+def test_show_of_an_ordinary_memory_loads_no_settings_parser(memory: Path, repo: Path) -> None:
+    assert loaded_by(["show"], repo) & NEEDLESS == set()
+
+
+def test_help_goes_to_the_typer_door(repo: Path) -> None:
+    assert "typer" in loaded_by(["--help"], repo)
