@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from learnloop_md import plan
+from learnloop_md import index, plan
 from learnloop_md.answer import Answer, coloured, use_colour, visible, visible_lines
 from learnloop_md.apply import Done
 from learnloop_md.life import Outcome
@@ -24,7 +24,7 @@ def told(place: Place, done: Done, outcome: Outcome, *, dry_run: bool = False) -
         "paths": paths,
         **outcome.more,
     }
-    notices = [*done.notices, *_absorbed(done)]
+    notices = [*done.notices, *_absorbed(done), *_over_budget(place, done)]
     if place.repo is None and paths and not dry_run:
         notices.append("no git here: files only, no history")
     if dry_run:
@@ -84,6 +84,22 @@ def _words(place: Place, done: Done, outcome: Outcome) -> list[str]:
 def not_saved(reason: str) -> str:
     """The visible form of a capture that was refused or not needed (R001-71)."""
     return f"[LearnLoop] Noted but not saved — {visible(reason)}"
+
+
+def _over_budget(place: Place, done: Done) -> list[str]:
+    """What Claude will not load of the index after this change (R001-42, R001-43)."""
+    if place.kind != "project" or not any(place.document in row.paths for row in done.plans):
+        return []
+    told = []
+    if done.left_out:
+        told.append(f"left out of {place.document} to keep it short: {', '.join(done.left_out)}")
+    lines, characters = index.loaded_size(done.memory.document)
+    if lines > index.HARD_LINES or characters > index.HARD_CHARACTERS:
+        told.append(
+            f"{place.document} has {lines} lines and {characters} characters, Claude loads {index.HARD_LINES} and "
+            f"{index.HARD_CHARACTERS}: archive or merge lessons (learnloop check names those past the end)"
+        )
+    return told
 
 
 def _absorbed(done: Done) -> list[str]:

@@ -6,22 +6,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from learnloop_md import sameness
+from learnloop_md.errors import UsageError
+from learnloop_md.lesson import TRIGGERS
 from learnloop_md.lines import scan
 
-# What made somebody note it fixes the type (R001-10) and suggests the kind.
-TRIGGERS = {
-    "correction": ("feedback", "correction"),
-    "tool-failure": ("project", "failure"),
-    "role": ("user", "preference"),
-    "external-system": ("reference", "note"),
-    "outdated": ("feedback", "correction"),
-    "better-approach": ("feedback", "success"),
-    "deadline": ("project", "note"),
-}
-
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?P<text>\S.*)")
-_TASK_STATE = re.compile(r"(?i)\s*(?:currently|right now|at the moment|in progress|wip\b|started (?:the )?run|todo\b|next step)")
+_TASK_STATE = re.compile(
+    r"(?i)\s*(?:currently|right now|at the moment|in progress|wip\b|started (?:the )?run|todo\b|next step)"
+)
 
 
 class Advice(NamedTuple):
@@ -39,11 +31,22 @@ def advise(rule: str, instructions: Mapping[str, str]) -> list[Advice]:
         found.append(Advice("list", "this is a list: what about it was surprising? Note that"))
     if _TASK_STATE.match(rule):
         found.append(Advice("task-state", "this reads like the state of a task, which is over soon"))
+    if instructions:
+        from learnloop_md import sameness  # lazy: 7 ms
     for name, text in instructions.items():
         said = sameness.rank(rule, _statements(text))
         if said and said[0].verdict == "same":
             found.append(Advice("said-already", f"{name}:{said[0].slug} says this already"))
     return found
+
+
+def of_trigger(trigger: str) -> tuple[str, str]:
+    """The type and kind that a trigger stands for; without one a note of feedback (R001-10)."""
+    if not trigger:
+        return "feedback", "note"
+    if trigger not in TRIGGERS:
+        raise UsageError(f"--trigger {trigger!r} is not known", f"use one of: {', '.join(TRIGGERS)}")
+    return TRIGGERS[trigger]
 
 
 def _statements(text: str) -> Iterable[tuple[str, str]]:

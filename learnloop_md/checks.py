@@ -15,7 +15,6 @@ from learnloop_md.lines import scan, split_lines
 from learnloop_md.memory import Memory
 
 ERROR, WARNING = "error", "warning"
-HARD_LINES, HARD_CHARACTERS = 200, 25_000  # where Claude Code cuts MEMORY.md (measured)
 LEARNINGS_LINES = 150  # R004-42
 _FIXABLE = {
     "value-cut-by-comment",
@@ -248,17 +247,19 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
         )
     lines, characters = index.loaded_size(text)
     settings = memory.place.settings
-    if lines > HARD_LINES or characters > HARD_CHARACTERS:
+    if lines > index.HARD_LINES or characters > index.HARD_CHARACTERS:
         lost = _past_limit(text)
         count = (
-            f"{lines} lines (limit {HARD_LINES})"
-            if lines > HARD_LINES
-            else f"{characters} characters (limit {HARD_CHARACTERS})"
+            f"{lines} lines (limit {index.HARD_LINES})"
+            if lines > index.HARD_LINES
+            else f"{characters} characters (limit {index.HARD_CHARACTERS})"
         )
         named = ", ".join(lost[:12]) + (" …" if len(lost) > 12 else "")
         message = f"Claude loads only a part: {count}; past it: {named}"
         found.append(
-            Finding(name, HARD_LINES if lines > HARD_LINES else 1, "index-over-limit", ERROR, message)
+            Finding(
+                name, index.HARD_LINES if lines > index.HARD_LINES else 1, "index-over-limit", ERROR, message
+            )
         )
     elif lines > settings.index_lines or characters > settings.index_characters:
         budget = f"{settings.index_lines} and {settings.index_characters}"
@@ -269,8 +270,8 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
 
 def _past_limit(text: str) -> list[str]:
     """The slugs whose lines stand where Claude no longer reads."""
-    kept = index.loaded(text).split("\n")[:HARD_LINES]
-    inside = "\n".join(kept)[:HARD_CHARACTERS]
+    kept = index.loaded(text).split("\n")[: index.HARD_LINES]
+    inside = "\n".join(kept)[: index.HARD_CHARACTERS]
     shown = {entry.target for entry in index.entries(inside)}
     return [
         lessonfile.stem(e.target)

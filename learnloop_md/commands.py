@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from learnloop_md.lesson import KINDS, TYPES
+from learnloop_md.lesson import KINDS, TRIGGERS, TYPES
 
 
 class Word(NamedTuple):
@@ -90,6 +90,7 @@ TABLE = (
             Option("--how", "How to apply the rule."),
             Option("--type", f"One of {', '.join(TYPES)}; else feedback."),
             Option("--kind", f"One of {', '.join(KINDS)}; else note."),
+            Option("--trigger", f"What made you note it: {', '.join(TRIGGERS)}; it gives type and kind."),
             Option("--context", "When the rule applies."),
             _EVIDENCE,
             Option("--tag", "A tag; may be repeated.", "list"),

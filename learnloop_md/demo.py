@@ -36,13 +36,25 @@ class Show:
         parsed = door.parse([*argv, "--memory", str(self.memory)])
         assert parsed, f"the demonstration calls a command wrongly: {argv}"
         bold, off = ("\x1b[1m", "\x1b[0m") if use_colour() else ("", "")
-        self.say(f"\n{bold}{number}. {title}{off}\n$ learnloop " + " ".join(f'"{w}"' if " " in w else w for w in argv))
+        self.say(
+            f"\n{bold}{number}. {title}{off}\n$ learnloop "
+            + " ".join(f'"{w}"' if " " in w else w for w in argv)
+        )
         module, _, function = BY_NAME[parsed[0]].function.partition(":")
-        answer: Answer = getattr(import_module(f"learnloop_md.{module}"), function)(Call(parsed[1], self.root))
+        answer: Answer = getattr(import_module(f"learnloop_md.{module}"), function)(
+            Call(parsed[1], self.root)
+        )
         self.say(answer.text)
-        for commit in git.out(self.root, "log", "--reverse", "--format=%H", f"{self.seen}..HEAD").splitlines():
+        for commit in git.out(
+            self.root, "log", "--reverse", "--format=%H", f"{self.seen}..HEAD"
+        ).splitlines():
             self.say(visible(git.out(self.root, "log", "-1", "--format=--- commit %h: %s", commit)))
-            self.say(coloured(git.out(self.root, "show", "--format=", "--no-ext-diff", "--no-textconv", "-U1", commit), colour=use_colour()))
+            self.say(
+                coloured(
+                    git.out(self.root, "show", "--format=", "--no-ext-diff", "--no-textconv", "-U1", commit),
+                    colour=use_colour(),
+                )
+            )
         self.seen = git.head_id(self.root)
         return answer
 
@@ -60,7 +72,14 @@ def demo(call: Call) -> Answer:
               "--tag", "migrations", "--evidence", "review of PR 231", "--run", "a41c09d2", "--today", "2026-11-30")  # fmt: skip
     show.step(2, "Another session is corrected in other words: the second sighting graduates it",
               "note", AGAIN, "--evidence", "review of PR 240", "--run", "c7d80b16", "--today", "2026-12-02")  # fmt: skip
-    show.step(3, "Cleanup archives what was seen once and never again", "cleanup", "--apply", "--today", "2026-12-08")
+    show.step(
+        3,
+        "Cleanup archives what was seen once and never again",
+        "cleanup",
+        "--apply",
+        "--today",
+        "2026-12-08",
+    )
     show.step(4, "The proven rule is folded into SKILL.md and archived, in one commit",
               "codify", SLUG, "--run", "e92f5a70", "--today", "2026-12-20")  # fmt: skip
     show.step(5, "A second thought: the last command is taken back, skill, memory and lesson together",
@@ -69,7 +88,14 @@ def demo(call: Call) -> Answer:
 
 
 def _build(root: Path) -> None:
-    sample = next((p for p in (Path(__file__).parent / "sample-skill", Path(__file__).parent.parent / "sample-skill") if p.is_dir()), None)
+    sample = next(
+        (
+            p
+            for p in (Path(__file__).parent / "sample-skill", Path(__file__).parent.parent / "sample-skill")
+            if p.is_dir()
+        ),
+        None,
+    )
     if sample is None:
         raise UnableError("the sample skill is not installed", "install learnloop-md again", code="no-sample")
     shutil.copytree(sample / "pr-review", root / ".claude" / "skills" / "pr-review")

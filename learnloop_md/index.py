@@ -18,6 +18,7 @@ NEW = "# Memory\n\n## Current\n\n## Candidate\n"
 ZONES = ("current", "candidate", "archived", "quarantined")
 _HIDDEN = ("archived", "quarantined")  # what stands in the block comment
 LINE_LIMIT = 150  # characters (R001-41)
+HARD_LINES, HARD_CHARACTERS = 200, 25_000  # where Claude Code cuts MEMORY.md (measured; R001-42)
 _BLOCK_OPEN = "<!-- learnloop: not in force, kept for people"
 _BLOCK_CLOSE = "-->"
 

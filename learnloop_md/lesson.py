@@ -12,6 +12,16 @@ TYPES = ("user", "feedback", "project", "reference")
 FACTS = ("user", "project", "reference")  # facts stand; they do not recur like habits (design §5)
 STATES = ("candidate", "current", "archived")
 KINDS = ("correction", "failure", "success", "preference", "workaround", "note")
+# What made somebody note it gives the type (R001-10) and the kind.
+TRIGGERS = {
+    "correction": ("feedback", "correction"),
+    "tool-failure": ("project", "failure"),
+    "role": ("user", "preference"),
+    "external-system": ("reference", "note"),
+    "outdated": ("feedback", "correction"),
+    "better-approach": ("feedback", "success"),
+    "deadline": ("project", "note"),
+}
 RULE_LIMIT = 500  # characters, "one rule per note" (R004-04)
 SLUG_LIMIT = 80
 

@@ -40,6 +40,7 @@ class Saying(NamedTuple):
     context: str = ""
     evidence: str = ""
     tags: tuple[str, ...] = ()
+    skill_version: str = ""  # of the skill in whose memory it is noted (R004-61)
 
 
 def unchanged(draft: Draft, slug: str, why: str) -> Outcome:
@@ -171,6 +172,7 @@ def _add(draft: Draft, saying: Saying) -> str:
         tags=tuple(dict.fromkeys(fold(tag) for tag in saying.tags if tag.strip())),
         seen=(Event(draft.today, draft.run, fold(saying.evidence)),),
         context=fold(saying.context),
+        skill_version=saying.skill_version,
         rule=saying.rule,
         why=saying.why,
         how=saying.how,

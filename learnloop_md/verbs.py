@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from learnloop_md import account, apply, life
+from learnloop_md import account, advice, apply, life, skill
 from learnloop_md.answer import Answer, told_error
 from learnloop_md.calls import Call
 from learnloop_md.errors import RefusedError, UnableError, UsageError
@@ -26,14 +26,15 @@ def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None =
 
 def note(call: Call) -> Answer:
     """Capture a lesson, or count it when it is known."""
+    by_trigger = advice.of_trigger(call.text("trigger"))
     saying = Saying(
         rule=call.text("rule"),
         why=call.text("why"),
         how=call.text("how"),
         title=call.text("title"),
         name=call.text("name"),
-        type=call.text("type") or "feedback",
-        kind=call.text("kind") or "note",
+        type=call.text("type") or by_trigger[0],
+        kind=call.text("kind") or by_trigger[1],
         context=call.text("context"),
         evidence=call.text("evidence"),
         tags=call.many("tag"),
@@ -43,10 +44,24 @@ def note(call: Call) -> Answer:
             saying = life.from_text(_standard_input(), saying)
         life.check_saying(saying)
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
-        return changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old))
+        place = call.place
+        saying = saying._replace(skill_version=skill.version(place))
+        answer = changed(
+            call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place
+        )
+        return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         hints = (error.hint,) if error.hint else ()
         return Answer(account.not_saved(error.message), told_error(error), hints, error.exit_code)
+
+
+def _advised(answer: Answer, rule: str, place: Place) -> Answer:
+    """The answer with what speaks against keeping the note; it is kept all the same (R001-20, R001-21)."""
+    found = advice.advise(rule, skill.instructions(place)) if answer.data["action"] == "added" else []
+    told = tuple(f"advice: {row.why}" for row in found)
+    return answer._replace(
+        data={**answer.data, "advice": [row._asdict() for row in found]}, notices=answer.notices + told
+    )
 
 
 def _standard_input() -> str:

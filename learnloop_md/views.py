@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from learnloop_md import digest, memory, store
+from learnloop_md import digest, memory, skill
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
@@ -95,7 +95,7 @@ def show(call: Call) -> Answer:
         return Answer(visible_lines(lesson.text), data)
     budget = call.number("budget", place.settings.show_characters)
     found = digest.order(rows.lessons.values())
-    version = skill_version(place)
+    version = skill.version(place)
     title = place.folder.parent.name if place.kind == "skill" else _project_name(place)
     if call.flag("all"):
         budget = 1 << 30
@@ -118,22 +118,6 @@ def _row(lesson: Lesson, why: str) -> dict[str, Any]:
         "why": why,
         "text": lesson.rule,
     }
-
-
-def skill_version(place: Place) -> str:
-    """The version in the skill's SKILL.md, "" without one."""
-    if place.kind != "skill":
-        return ""
-    from learnloop_md import head  # lazy: only skills
-
-    data = store.read_bytes(place.folder.parent / "SKILL.md")
-    try:
-        parts = head.split(data.decode("utf-8", "replace")) if data else None
-        tree = head.read(parts).tree if parts else {}
-    except head.HeadError:
-        return ""
-    version = head.field_of(tree, "version")
-    return version if isinstance(version, str) else ""
 
 
 def log(call: Call) -> Answer:

@@ -36,12 +36,30 @@ def test_the_version_stands_the_same_everywhere() -> None:
 
 def test_no_module_has_network_code() -> None:
     """R001-23: nothing leaves the machine."""
-    network = {"socket", "ssl", "http", "urllib3", "requests", "httpx", "ftplib", "smtplib", "asyncio", "telnetlib"}
+    network = {
+        "socket",
+        "ssl",
+        "http",
+        "urllib3",
+        "requests",
+        "httpx",
+        "ftplib",
+        "smtplib",
+        "asyncio",
+        "telnetlib",
+    }
     assert {path.name: names for path in MODULES if (names := _imports(path) & network)} == {}
 
 
 @pytest.mark.parametrize(
-    ("package", "home"), [("typer", "cli.py"), ("frontmatter", "yamlhead.py"), ("yaml", "yamlhead.py"), ("mistune", "outline.py"), ("git", "history.py")]
+    ("package", "home"),
+    [
+        ("typer", "cli.py"),
+        ("frontmatter", "yamlhead.py"),
+        ("yaml", "yamlhead.py"),
+        ("mistune", "outline.py"),
+        ("git", "history.py"),
+    ],
 )
 def test_each_dependency_has_one_home(package: str, home: str) -> None:
     """R002-65: few dependencies, each in one module."""
@@ -52,8 +70,16 @@ def test_no_secret_shape_stands_in_the_repository() -> None:
     """R004-20."""
     from learnloop_md.guard import find_secrets
 
-    texts = [path for path in ROOT.rglob("*") if path.suffix in {".py", ".md", ".toml", ".json", ".yaml"} and ".venv" not in path.parts]
-    assert {str(path.relative_to(ROOT)): found for path in texts if (found := find_secrets(path.read_text("utf-8", "replace")))} == {}
+    texts = [
+        path
+        for path in ROOT.rglob("*")
+        if path.suffix in {".py", ".md", ".toml", ".json", ".yaml"} and ".venv" not in path.parts
+    ]
+    assert {
+        str(path.relative_to(ROOT)): found
+        for path in texts
+        if (found := find_secrets(path.read_text("utf-8", "replace")))
+    } == {}
 
 
 @pytest.mark.parametrize("command", [command.name for command in TABLE])
@@ -66,7 +92,11 @@ def test_every_option_named_in_the_docs_exists(command: object) -> None:
     from learnloop_md.commands import Command
 
     assert isinstance(command, Command)
-    rows = [row for row in (ROOT / "docs" / "commands.md").read_text("utf-8").splitlines() if row.startswith(f"| `{command.name}")]
+    rows = [
+        row
+        for row in (ROOT / "docs" / "commands.md").read_text("utf-8").splitlines()
+        if row.startswith(f"| `{command.name}")
+    ]
     named = set(re.findall(r"--[a-z-]+", rows[0].split(" | ")[0])) if rows else set()
     assert named <= {option.flag for option in command.options}
 
@@ -78,7 +108,15 @@ def test_every_setting_is_documented(setting: str) -> None:
 
 def test_every_requirement_in_the_table_is_named_by_a_test() -> None:
     """docs/requirements.md: what is promised, and the tests that prove it."""
-    told = set(re.findall(r"^\| (R\d{3}-\d\d) \|", (ROOT / "docs" / "requirements.md").read_text("utf-8"), re.MULTILINE))
-    proved = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py") if path.name != Path(__file__).name)
+    told = set(
+        re.findall(
+            r"^\| (R\d{3}-\d\d) \|", (ROOT / "docs" / "requirements.md").read_text("utf-8"), re.MULTILINE
+        )
+    )
+    proved = "\n".join(
+        path.read_text("utf-8")
+        for path in (ROOT / "tests").glob("test_*.py")
+        if path.name != Path(__file__).name
+    )
     assert told
     assert {number for number in told if number not in proved} == set()

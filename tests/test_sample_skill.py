@@ -50,7 +50,9 @@ def test_a_skill_given_a_memory_stays_valid(repo: Path, learnloop: Run) -> None:
     """R002-43, R002-63: init writes the load instruction and the rules into SKILL.md."""
     skill = repo / "skills" / "brewing"
     skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("---\nname: brewing\ndescription: Brew tea when asked for tea.\n---\n\n# Brewing\n\nBoil water.\n")
+    (skill / "SKILL.md").write_text(
+        "---\nname: brewing\ndescription: Brew tea when asked for tea.\n---\n\n# Brewing\n\nBoil water.\n"
+    )
     assert learnloop("init", "--skill", "skills/brewing", cwd=repo).code == 0
     assert validate(skill) == []
     assert "references/memory.md" in (skill / "SKILL.md").read_text()
