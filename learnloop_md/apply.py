@@ -100,6 +100,7 @@ class _Session:
         self.notices: list[str] = []
         self.commits: list[str] = []
         self.queued = False
+        self.private: set[str] = set()  # paths that git must not get
         self.ledger = store.load_ledger(place)
         self.queue: list[dict[str, Any]] = list(self.ledger.queue) if self.ledger else []
         self.git_name = git.author(place.repo.root) if place.repo else ""
@@ -123,10 +124,11 @@ class _Session:
             self._scan(plan)
             self._refuse_foreign_work(plan)
         final = after._replace(lessons=second.lessons, document=second.document)
+        self.private = {row.lessons[slug].path for row in (loaded, final) for slug in row.private}
         if not self.asked.dry_run:
             self._keep_out(loaded)
             for plan in plans:
-                self._apply(plan, loaded)
+                self._apply(plan)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
         left_out = second.left_out or draft.left_out
         return Done(
@@ -205,7 +207,7 @@ class _Session:
 
     # --- applying ----------------------------------------------------------------------------------------------------
 
-    def _apply(self, plan: Plan, before: Memory) -> None:
+    def _apply(self, plan: Plan) -> None:
         folder = self.place.folder
         for edit in plan.edits:
             found = store.read_bytes(folder / edit.path)
@@ -219,7 +221,7 @@ class _Session:
         }
         store.write_all(folder, content)
         if self._with_git:
-            self._commit(plan, before)
+            self._commit(plan)
 
     def _scan(self, plan: Plan) -> None:
         """No text enters a file or a commit unscanned (R004-20)."""
@@ -277,10 +279,10 @@ class _Session:
             if self.place.repo and self.now.paths.get(path) == "??":
                 git.exclude(self.place.repo, path)
 
-    def _commit(self, plan: Plan, before: Memory) -> None:
+    def _commit(self, plan: Plan) -> None:
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
-        heads = git.at_head(repo, self._paths_for_git(plan, before))
+        heads = git.at_head(repo, self._paths_for_git(plan))
         files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
         unheard = [
             path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths
@@ -303,18 +305,16 @@ class _Session:
         self.queued = True
         self.notices.append(f"written, not committed yet: {held}")
 
-    def _paths_for_git(self, plan: Plan, before: Memory) -> list[str]:
+    def _paths_for_git(self, plan: Plan) -> list[str]:
         """The paths of a plan that git may have: in this repository, not private."""
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
-        secret = {before.lessons[slug].path for slug in before.private}
-        secret |= {edit.path for edit in plan.edits if self._is_private(edit.after)}
         found = []
         for path in plan.paths:
             in_git = self._path_in_git(path)
             if not in_git:
                 self.notices.append(f"{path} lies in another repository: written, not committed")
-            elif path in secret:
+            elif path in self.private:
                 git.exclude(repo, in_git)
             else:
                 found.append(in_git)
@@ -332,17 +332,6 @@ class _Session:
     def _committed(self, commit: str) -> None:
         self.commits.append(commit)
         self.now = self.now._replace(head=commit)
-
-    def _is_private(self, text: str | None) -> bool:
-        if text is None or self.place.repo is None:
-            return False
-        reading = lessonfile.read("x.md", text)
-        types = self.place.settings.private_types
-        return (
-            isinstance(reading, lessonfile.Reading)
-            and reading.lesson.type in types
-            and git.has_remote(self.place.repo)
-        )
 
     def _drain(self) -> None:
         """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""

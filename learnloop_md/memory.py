@@ -33,9 +33,14 @@ class Memory(NamedTuple):
     quarantined: tuple[Quarantined, ...]
     doubled: tuple[tuple[str, str], ...]  # path left out, path that has its slug
     document: str  # "" where there is none
-    private: frozenset[str]  # slugs that stay out of git and out of the document
+    private_types: frozenset[str]  # types that stay out of git and out of the document here
     ledger: Ledger | None
     has_document: bool  # whether the document's file is there, be it empty
+
+    @property
+    def private(self) -> frozenset[str]:
+        """The slugs of the private lessons."""
+        return private(self.lessons, self.private_types)
 
     @property
     def blocked(self) -> Quarantined | None:
@@ -102,12 +107,14 @@ def assemble(
             quarantined.append(decoded)
         else:
             text = decoded
-    types = place.settings.private_types
-    private = (
-        frozenset(s for s, x in lessons.items() if x.type in types) if _keeps_private(place) else frozenset()
-    )
+    types = frozenset(place.settings.private_types) if _keeps_private(place) else frozenset[str]()
     there = document is not None
-    return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, private, ledger, there)
+    return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, types, ledger, there)
+
+
+def private(lessons: Mapping[str, Lesson], types: frozenset[str]) -> frozenset[str]:
+    """The slugs among lessons that are of a private type."""
+    return frozenset(slug for slug, lesson in lessons.items() if lesson.type in types)
 
 
 def _keeps_private(place: Place) -> bool:
@@ -171,17 +178,17 @@ def in_step(
     skip: Iterable[str] = (),
 ) -> InStep:
     """The document text brought in step with lessons; before holds them as the document last knew them."""
-    place, kept = memory.place, set(skip)
+    place, kept, hidden = memory.place, set(skip), private(lessons, memory.private_types)
     if place.kind == "skill":
         return InStep(
-            notebook.in_step(text or notebook.NEW, lessons, before, hidden=memory.private, skip=kept), ()
+            notebook.in_step(text or notebook.NEW, lessons, before, hidden=hidden, skip=kept), ()
         )
     quarantined = [q.path for q in memory.quarantined if q.path != place.document]
     stepped = index.in_step(
         text or index.NEW,
         lessons,
         before,
-        hidden=memory.private,
+        hidden=hidden,
         quarantined=quarantined,
         skip=kept,
         reachable=hubbed(memory, text),

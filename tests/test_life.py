@@ -208,7 +208,7 @@ def test_an_unchanged_note_has_all_keys(noted: Path, learnloop: Run) -> None:
     done = learnloop("note", RULE, "--run", "r1", "--json")
     assert done.json == {
         "action": "unchanged", "slug": SLUG, "state": "candidate", "commits": [], "queued": False,
-        "paths": [], "near": [], "contradicts": [],
+        "paths": [], "near": [], "contradicts": [], "advice": [],
     }  # fmt: skip
 
 
@@ -533,3 +533,13 @@ def test_a_disputed_lesson_seen_again_is_a_candidate(noted: Path, learnloop: Run
     learnloop("dispute", SLUG, "--run", "r2")
     learnloop("dispute", SLUG, "--run", "r3")
     assert see_again(learnloop, "r5").json["state"] == "candidate"
+
+
+def test_a_private_note_never_reaches_the_index_or_git(memory: Path, repo: Path, learnloop: Run) -> None:
+    """Design §2: in a repository with a remote, lessons of type user stay out of git from the first moment."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Ada works the late shift.", "--type", "user", "--name", "ada-shift", cwd=repo)
+    assert (memory / "ada-shift.md").exists()
+    assert "ada-shift" not in (memory / "MEMORY.md").read_text()
+    assert "ada-shift" not in git(repo, "log", "-p", "--all")
+    assert git(repo, "status", "--porcelain") == ""
