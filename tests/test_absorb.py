@@ -963,7 +963,7 @@ def test_a_change_of_a_staged_file_is_queued(home: Home) -> None:
 
 
 def secret() -> str:
-    return "AKIA" + "IOSFODNN7" + "QRSTUVW"
+    return "".join(("AKIA", "IOSFODNN7", "QRSTUVW"))
 
 
 def test_a_file_with_a_secret_is_quarantined_and_not_committed(home: Home) -> None:

@@ -58,7 +58,7 @@ def named(row: dict[str, Any]) -> str:
 def test_a_change_answers_with_the_keys_of_every_change(
     world: Path, learnloop: Run, row: dict[str, Any]
 ) -> None:
-    """R004-95, design §12."""
+    """R001-72; R004-95, design §12."""
     done = learnloop(*row["words"], "--json")
     assert done.code == 0, done.out
     assert set(done.json) == KEYS | set(row.get("more", []))

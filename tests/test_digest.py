@@ -144,10 +144,9 @@ def test_show_of_a_skill_marks_older_versions(repo: Path, learnloop: Run) -> Non
     """R004-61: the version is metadata.version of SKILL.md."""
     skill = made_skill(repo, learnloop)
     text = (skill / "SKILL.md").read_text()
-    (skill / "SKILL.md").write_text(text.replace("\n---\n", '\nmetadata:\n  version: "2.0"\n---\n', 1))
+    (skill / "SKILL.md").write_text(text.replace("\n---\n", '\nmetadata:\n  version: "1.0"\n---\n', 1))
     learnloop("note", "Read the down step.", "--name", "down", cwd=skill)
-    path = skill / "references" / "lessons" / "down.md"
-    path.write_text(path.read_text().replace("  kind: note\n", '  kind: note\n  skill_version: "1.0"\n'))
+    (skill / "SKILL.md").write_text(text.replace("\n---\n", '\nmetadata:\n  version: "2.0"\n---\n', 1))
     assert "- Read the down step. [from v1.0] (candidate) `down`" in learnloop("show").out
 
 

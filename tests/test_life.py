@@ -67,6 +67,7 @@ def test_a_rule_of_500_characters_is_saved(memory: Path, learnloop: Run) -> None
 
 
 def test_every_option_of_note_stands_in_the_file(memory: Path, learnloop: Run) -> None:
+    """R004-02."""
     done = learnloop(
         "note", "Ask for the down step.", "--title", "Migrations go back", "--name", "down-step",
         "--why", "PR 231 could not be rolled back.", "--how", "Open the down step first.",
@@ -165,6 +166,7 @@ def test_what_is_near_is_written_and_named_with_the_command_that_joins(noted: Pa
 
 
 def test_a_note_that_is_near_says_how_to_join(noted: Path, learnloop: Run) -> None:
+    """R001-22."""
     done = learnloop("note", "Read the down step and the up step of a migration.", "--name", "both-steps")
     assert done.out.splitlines()[3:] == [
         f'  near {SLUG}: "{RULE}"',
@@ -298,6 +300,7 @@ def test_unpin_leaves_the_file_as_it_was_before_the_pin(noted: Path, learnloop: 
 
 
 def test_one_confirmation_a_run(noted: Path, learnloop: Run) -> None:
+    """R004-31."""
     learnloop("confirm", SLUG, "--run", "r2", "--evidence", "PR 3")
     done = learnloop("confirm", SLUG, "--run", "r2")
     assert done.out == f"unchanged: {SLUG} was confirmed in this run already (r2)\n"

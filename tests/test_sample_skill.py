@@ -47,7 +47,7 @@ def test_init_on_the_sample_changes_no_byte(repo: Path, learnloop: Run) -> None:
 
 
 def test_a_skill_given_a_memory_stays_valid(repo: Path, learnloop: Run) -> None:
-    """R002-43, R002-63: init writes the load instruction and the rules into SKILL.md."""
+    """R002-43, R002-63, R002-64 (any kind of skill): init writes the load instruction and the rules into SKILL.md."""
     skill = repo / "skills" / "brewing"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text(
