@@ -13,13 +13,13 @@ from typing import NamedTuple
 from learnloop_md import guard, head, lessonfile, notebook
 from learnloop_md import memory as memories
 from learnloop_md.errors import LearnloopError
-from learnloop_md.head import HeadError, Tree
 from learnloop_md.lesson import STATES, Event, Lesson, fold, free_slug, merged_events, slugify, title_of
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Entry, claims_of, counting_state
 from learnloop_md.plan import Draft
 from learnloop_md.store import Agreed
+from learnloop_md.tree import Field, HeadError, Tree, event_of, field_of
 
 # Fields of ours that a rewrite by Claude may drop; what is not ours is Claude's or the person's to drop.
 OURS = (
@@ -132,9 +132,7 @@ class Absorber:
     def _gone(self) -> dict[str, Agreed]:
         """Lessons that were there and whose file is not any more."""
         hurt = {q.path for q in self.memory.quarantined}
-        there = {
-            slug: row for slug, row in self.rows.items() if row.path not in hurt and row.zone != "removed"
-        }
+        there = {slug: row for slug, row in self.rows.items() if row.path not in hurt and row.zone != "removed"}
         gone = {slug: row for slug, row in there.items() if slug not in self.memory.lessons}
         for path in self.removed_paths:
             slug = lessonfile.stem(path)
@@ -162,9 +160,7 @@ class Absorber:
         if lesson:
             self.before[slug] = lesson
         edits = self._entry_edits(slug, entry, row, lesson) if lesson and entry and row.entry else {}
-        self.conflicts += [
-            Conflict(slug, field, _shown(value), "(removed)") for field, value in edits.items()
-        ]
+        self.conflicts += [Conflict(slug, field, _shown(value), "(removed)") for field, value in edits.items()]
         if not edits:
             self._say(slug, f"{slug} was removed by hand")
 
@@ -190,9 +186,7 @@ class Absorber:
         if lesson.text != base.text:
             self._file_changed(slug, lesson, known)
         if entry and not base.entry:
-            found = (
-                self._differences(self.draft.lesson(slug), entry) if self.memory.place.kind == "skill" else []
-            )
+            found = self._differences(self.draft.lesson(slug), entry) if self.memory.place.kind == "skill" else []
             if found:
                 self._leave(slug, [Conflict(slug, *difference) for difference in found])
         elif entry:
@@ -276,18 +270,14 @@ class Absorber:
         zone = _zone_edit(entry, before.get("state", known.state), base, known)
         return {**edits, "state": zone} if zone else edits
 
-    def _entry_changed(
-        self, slug: str, known: Lesson, edits: Mapping[str, str], *, taken_out: bool = False
-    ) -> None:
+    def _entry_changed(self, slug: str, known: Lesson, edits: Mapping[str, str], *, taken_out: bool = False) -> None:
         """Bring the edits of an entry into the file, unless the file says something else there by now."""
         current = self.draft.lesson(slug)
         clashes = [
             Conflict(slug, field, _shown(value), self._says(current, field))
             for field, value in edits.items()
             if guard.find_secrets(value)
-            or (
-                self._full(current, field) != self._full(known, field) and self._says(current, field) != value
-            )
+            or (self._full(current, field) != self._full(known, field) and self._says(current, field) != value)
         ]
         if clashes:
             self._leave(slug, clashes)
@@ -382,9 +372,7 @@ def _with_file_lines(text: str, named: Iterable[tuple[notebook.Entry, str]]) -> 
     """A notebook whose entries name their file where their title would lead to another one."""
     lines = split_lines(text)
     for row, path in sorted(named, key=lambda item: -item[0].start):
-        at = row.start + max(
-            (end for field, (_, end) in row.spans.items() if field != "archive_note"), default=1
-        )
+        at = row.start + max((end for field, (_, end) in row.spans.items() if field != "archive_note"), default=1)
         if not lines[at - 1].endswith("\n"):
             lines[at - 1] += line_end(text)
         lines.insert(at, f"- {notebook.FIELDS['file']}: {path}{line_end(text)}")
@@ -396,11 +384,7 @@ def _lone(kind: str, base: Agreed) -> str:
     if kind == "skill":
         title = {"": "## Notes"}.get(base.zone, f"## {base.zone.capitalize()} Patterns")
         return f"{title}\n\n{base.entry}"
-    return (
-        f"## {base.zone.capitalize()}\n\n{base.entry}"
-        if base.zone in ("current", "candidate")
-        else base.entry
-    )
+    return f"## {base.zone.capitalize()}\n\n{base.entry}" if base.zone in ("current", "candidate") else base.entry
 
 
 def adopted_entry(row: notebook.Entry, slug: str, path: str, today: str, author: str) -> Lesson:
@@ -446,7 +430,7 @@ def _tree(text: str) -> dict[str, Tree]:
 
 
 def _of(tree: Mapping[str, Tree], key: str) -> Tree | None:
-    return head.field_of(tree, key)
+    return field_of(tree, key)
 
 
 def with_fields_of(text: str, other: str, keys: Iterable[str]) -> str:
@@ -493,8 +477,8 @@ def _written(text: str, key: str, value: Tree | None) -> list[str]:
     return []
 
 
-def _typed(value: Tree | None) -> head.Field:
+def _typed(value: Tree | None) -> Field:
     if isinstance(value, list):
-        events = [event for item in value if (event := head.event_of(item))]
+        events = [event for item in value if (event := event_of(item))]
         return tuple(events) if events else tuple(item for item in value if isinstance(item, str))
     return value == "true" if value in ("true", "false") else str(value)

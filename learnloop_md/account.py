@@ -69,9 +69,7 @@ def _words(place: Place, done: Done, outcome: Outcome) -> list[str]:
             lines.append(f"  → {place.document} updated")
         if outcome.action != "added":
             times = len(lesson.seen)
-            lines.append(
-                f"  {outcome.action}: {times} {'sighting' if times == 1 else 'sightings'}, {outcome.state}"
-            )
+            lines.append(f"  {outcome.action}: {times} {'sighting' if times == 1 else 'sightings'}, {outcome.state}")
         return lines + said
     if outcome.action == "unchanged":
         return [f"unchanged{_reason(outcome)}"]

@@ -1,4 +1,4 @@
-"""Advice on a note: what a memory is not for (R001-20, R001-21). It never holds a note back: nothing captured is lost."""
+"""Advice on a note: what a memory is not for (R001-20, R001-21). The note is kept all the same."""
 
 from __future__ import annotations
 

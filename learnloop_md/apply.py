@@ -69,9 +69,7 @@ def first(place: Place, asked: Asked, also: Iterable[str], adopted: Iterable[str
             place.document,
         ]:
             draft.also(path)
-        draft.cut(
-            "init", sorted(adopted), "", subject=f"learnloop: init {place.inside or 'memory'}", document=False
-        )
+        draft.cut("init", sorted(adopted), "", subject=f"learnloop: init {place.inside or 'memory'}", document=False)
 
     return change(place, asked, build, absorbing=False)
 
@@ -200,9 +198,7 @@ class _Session:
             return row
         if row and self.ledger and self.ledger.commit == self.now.head:
             return row
-        path = (
-            row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
-        )
+        path = row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
         return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
 
     # --- applying ----------------------------------------------------------------------------------------------------
@@ -212,9 +208,7 @@ class _Session:
         for edit in plan.edits:
             found = store.read_bytes(folder / edit.path)
             if (found.decode("utf-8", "surrogateescape") if found is not None else None) != edit.before:
-                raise UnableError(
-                    f"{edit.path} changed while the command ran", "run the command again", code="changed"
-                )
+                raise UnableError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
         content = {
             edit.path: None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
             for edit in plan.edits
@@ -267,9 +261,7 @@ class _Session:
         full = repo.root / self.place.in_repo(path)
         real = full.resolve() if full.is_symlink() else full
         return (
-            real.relative_to(repo.root).as_posix()
-            if real.is_relative_to(repo.root) and ".." not in real.parts
-            else ""
+            real.relative_to(repo.root).as_posix() if real.is_relative_to(repo.root) and ".." not in real.parts else ""
         )
 
     def _keep_out(self, loaded: Memory) -> None:
@@ -284,9 +276,7 @@ class _Session:
         assert repo is not None, "only called inside a repository"
         heads = git.at_head(repo, self._paths_for_git(plan))
         files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
-        unheard = [
-            path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths
-        ]
+        unheard = [path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths]
         for path in git.ignored(repo, unheard):
             self.notices.append(f"git ignores {path}: written, not committed")
             del files[path]
@@ -343,11 +333,7 @@ class _Session:
         while self.queue:
             item = self.queue[0]
             heads = git.at_head(repo, list(item["files"]))
-            ours = {
-                path: entry
-                for path, entry in item["files"].items()
-                if heads[path] == item["was"][path] != entry
-            }
+            ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
             if ours:
                 try:
                     self._committed(git.commit(repo, ours, item["message"], self._who))

@@ -19,15 +19,11 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     """
     repo = place.repo
     if repo is None or not git.head(repo):
-        raise UnableError(
-            "a branch needs a git repository with a commit", "leave --branch away", code="no-git"
-        )
+        raise UnableError("a branch needs a git repository with a commit", "leave --branch away", code="no-git")
     _check_name(repo, name)
     done = apply.change(place, asked._replace(dry_run=True), build)
     if len(done.plans) > 1:  # hand edits were absorbed on the way: they are not in HEAD
-        raise UnableError(
-            "the memory holds changes that are not committed", "run: learnloop sync", code="dirty-memory"
-        )
+        raise UnableError("the memory holds changes that are not committed", "run: learnloop sync", code="dirty-memory")
     for row in done.plans:
         _check_fit(done, place, repo, row.edits)
     if asked.dry_run or not done.plans:

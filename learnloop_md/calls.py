@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import place
+from learnloop_md import git, place
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import check_day
 from learnloop_md.place import Place
@@ -59,14 +59,18 @@ class Call(NamedTuple):
             raise UsageError(
                 "--run is not one short line", "name the run in a few letters or digits, for example 3f2a81c0"
             )
-        return Asked(
-            self.today, run or os.environ.get("CLAUDE_CODE_SESSION_ID", "")[:8], dry_run=self.flag("dry_run")
-        )
+        return Asked(self.today, run or os.environ.get("CLAUDE_CODE_SESSION_ID", "")[:8], dry_run=self.flag("dry_run"))
 
     @property
     def place(self) -> Place:
         """The memory that is meant."""
         return place.find(self.cwd, self.text("memory"))
+
+    @property
+    def hooked_places(self) -> list[Place]:
+        """The memories that a pre-commit hook looks at: the one named, else all that the repository tracks."""
+        repo = git.find(self.cwd)
+        return [self.place] if repo is None or self.text("memory") else place.in_repo(repo)
 
     def look(self, where: Place) -> Done:
         """The memory as after absorbing; as it stands where a guard refuses what is to be absorbed."""

@@ -13,6 +13,7 @@ from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
 from learnloop_md.lines import scan, split_lines
 from learnloop_md.memory import Memory
+from learnloop_md.tree import Tree, field_of
 
 ERROR, WARNING = "error", "warning"
 LEARNINGS_LINES = 150  # R004-42
@@ -59,10 +60,7 @@ def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict
         found.append(Finding(path, 1, "duplicate-slug", ERROR, message))
     for lesson in memory.lessons.values():
         found += _of_lesson(memory, lesson)
-        found += [
-            Finding(lesson.path, f.line, f.code, WARNING, f.message)
-            for f in memory.faults.get(lesson.path, ())
-        ]
+        found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
     found += _of_document(memory)
     if memory.place.kind == "skill":
         found += _of_skill(memory, read_other)
@@ -113,7 +111,7 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
     return found
 
 
-def _of_names(lesson: Lesson, tree: Mapping[str, head.Tree]) -> Iterator[Finding]:
+def _of_names(lesson: Lesson, tree: Mapping[str, Tree]) -> Iterator[Finding]:
     """What is wrong with name, description and type."""
     inner = tree.get("metadata")
     nested, flat = inner.get("type") if isinstance(inner, dict) else None, tree.get("type")
@@ -122,9 +120,7 @@ def _of_names(lesson: Lesson, tree: Mapping[str, head.Tree]) -> Iterator[Finding
     if not lesson.description.strip():
         yield _at(lesson, "name", "missing-description", "a description says when the lesson matters")
     if len(lesson.description) > 200:
-        message = (
-            f"the description has {len(lesson.description)} characters; it is shortened where it is shown"
-        )
+        message = f"the description has {len(lesson.description)} characters; it is shortened where it is shown"
         yield _at(lesson, "description", "field-too-long", message)
     if not lesson.type:
         yield _at(lesson, "metadata", "missing-type", f"the type is missing: {', '.join(TYPES)}")
@@ -152,9 +148,9 @@ def _of_body(lesson: Lesson) -> Iterator[Finding]:
         yield said("file-too-large", "the file is larger than 64 KiB")
 
 
-def _of_state(memory: Memory, lesson: Lesson, tree: Mapping[str, head.Tree]) -> Iterator[Finding]:
+def _of_state(memory: Memory, lesson: Lesson, tree: Mapping[str, Tree]) -> Iterator[Finding]:
     """What is wrong with the state, the archive note, and the lessons that it names."""
-    stated = head.field_of(tree, "state")
+    stated = field_of(tree, "state")
     if isinstance(stated, str) and stated and stated.lower() not in STATES:
         yield _at(lesson, "state", "unknown-state", f"state {stated!r} is not one of {', '.join(STATES)}")
     if lesson.state == "archived" and lesson.stated and not lesson.archive_note:
@@ -184,9 +180,7 @@ def _of_document(memory: Memory) -> list[Finding]:
         if slug in entries or slug in memory.private or slug in left_out or slug in hubbed or lesson.is_note:
             continue
         code = "orphan-lesson" if place.kind == "project" else "lost-entry"
-        rows.append(
-            Finding(lesson.path, 1, code, ERROR, f"{name} has no entry for {slug}; learnloop sync writes it")
-        )
+        rows.append(Finding(lesson.path, 1, code, ERROR, f"{name} has no entry for {slug}; learnloop sync writes it"))
     for slug, entry in entries.items():
         row = memory.lessons.get(slug)
         outside = entry.zone == "" and (
@@ -241,9 +235,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
             )
     for line, target in index.outside_links(text):
         found.append(
-            Finding(
-                name, line, "outside-link", WARNING, f"leads out of the memory: {target}; it is never read"
-            )
+            Finding(name, line, "outside-link", WARNING, f"leads out of the memory: {target}; it is never read")
         )
     lines, characters = index.loaded_size(text)
     settings = memory.place.settings
@@ -257,9 +249,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
         named = ", ".join(lost[:12]) + (" …" if len(lost) > 12 else "")
         message = f"Claude loads only a part: {count}; past it: {named}"
         found.append(
-            Finding(
-                name, index.HARD_LINES if lines > index.HARD_LINES else 1, "index-over-limit", ERROR, message
-            )
+            Finding(name, index.HARD_LINES if lines > index.HARD_LINES else 1, "index-over-limit", ERROR, message)
         )
     elif lines > settings.index_lines or characters > settings.index_characters:
         budget = f"{settings.index_lines} and {settings.index_characters}"
@@ -303,19 +293,13 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
             found.append(Finding(name, entry.start + 1, "duplicate-entry", ERROR, message))
         seen.setdefault(entry.slug, entry.start + 1)
         for n, label in notebook.strange_fields(entry):
-            found.append(
-                Finding(name, n, "unknown-field", WARNING, f"{label!r} is not a field of the contract")
-            )
+            found.append(Finding(name, n, "unknown-field", WARNING, f"{label!r} is not a field of the contract"))
         lesson = memory.lessons.get(entry.slug)
         for field in ("why", "rule", "how", "tags"):
             if lesson and field not in entry.claims and notebook.claims_of(lesson)[field]:
                 message = f"{entry.slug} has lost its field {notebook.FIELDS[field]!r}"
                 found.append(Finding(name, entry.start + 1, "field-missing", ERROR, message))
-        if (
-            entry.zone == "archived"
-            and not entry.claims.get("archive_note")
-            and (not lesson or lesson.archive_note)
-        ):
+        if entry.zone == "archived" and not entry.claims.get("archive_note") and (not lesson or lesson.archive_note):
             message = f"{entry.slug} is archived without an archive note"
             found.append(Finding(name, entry.start + 1, "missing-archive-note", WARNING, message))
         if lesson is None and not entry.path:
@@ -330,9 +314,7 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
             )
         elif lesson is None:
             found.append(
-                Finding(
-                    name, entry.start + 1, "dangling-line", ERROR, f"names {entry.path}, which does not exist"
-                )
+                Finding(name, entry.start + 1, "dangling-line", ERROR, f"names {entry.path}, which does not exist")
             )
     return found
 
@@ -353,9 +335,7 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
     name = memory.place.document
     prose, contract = _prose_and_contract(text)
     if not re.search(rf"references/{re.escape(name)}", prose):
-        message = (
-            f"nothing tells the agent to read references/{name} any more; learnloop init --skill writes it"
-        )
+        message = f"nothing tells the agent to read references/{name} any more; learnloop init --skill writes it"
         found.append(said("load-instruction-missing", ERROR, message))
     if not contract:
         message = "the rules of the memory contract are missing; learnloop init --skill writes them"

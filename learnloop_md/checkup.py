@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from learnloop_md import checks, git, memory, store
-from learnloop_md import place as places
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError
@@ -20,15 +19,13 @@ def check(call: Call) -> Answer:
     """Findings as `path:line: CODE message`; in a hook the new ones of every memory here."""
     hook = call.flag("hook")
     rows: list[tuple[str, checks.Finding]] = []
-    for place in hooked_places(call) if hook else [call.place]:
+    for place in call.hooked_places if hook else [call.place]:
         found = staged_findings(place) if hook or call.flag("staged") else tree_findings(place, call)
         if (hook and not call.flag("all")) or call.flag("new"):
             found = checks.new_only(found, head_findings(place))
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
     errors = sum(1 for _, finding in rows if finding.severity == checks.ERROR)
-    text = "\n".join(
-        f"{visible(path)}:{f.line}: {f.code} {f.severity}: {visible(f.message)}" for path, f in rows
-    )
+    text = "\n".join(f"{visible(path)}:{f.line}: {f.code} {f.severity}: {visible(f.message)}" for path, f in rows)
     data = {
         "findings": [
             {
@@ -54,12 +51,6 @@ def _shown(place: Place, path: str, cwd: Path) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def hooked_places(call: Call) -> list[Place]:
-    """The memories that a pre-commit hook looks at: the one named, else all that the repository tracks."""
-    repo = git.find(call.cwd)
-    return [call.place] if repo is None or call.text("memory") else places.in_repo(repo)
 
 
 def tree_findings(place: Place, call: Call) -> list[checks.Finding]:

@@ -63,9 +63,7 @@ def _text(items: list[Item], reasons: list[str], *, done: bool) -> str:
         mark = "for you" if item.change in BY_HAND else "done" if done else "would"
         lines.append(f"  {mark:<7} {item.change:<8} {visible(', '.join(item.slugs))}: {visible(item.why)}")
     if not items:
-        lines.append(
-            "  no rule decides anything yet: learnloop review asks you" if reasons else "  nothing to do"
-        )
+        lines.append("  no rule decides anything yet: learnloop review asks you" if reasons else "  nothing to do")
     elif not done and any(item.change not in BY_HAND for item in items):
         lines.append("carry it out with: learnloop cleanup --apply")
     return "\n".join(lines)
@@ -76,13 +74,11 @@ def _text(items: list[Item], reasons: list[str], *, done: bool) -> str:
 
 def _in_hook(call: Call) -> Answer:
     """Act only when due, change files only, leave alone what is not as staged; exit 1 if it wrote."""
-    from learnloop_md.checkup import hooked_places  # lazy: only hooks look at all memories
-
     written: list[str] = []
     notices: list[str] = []
     items: list[Item] = []
     reasons: list[str] = []
-    for place in hooked_places(call):
+    for place in call.hooked_places:
         loaded = memory.load(place)
         unstaged, unknown = _not_as_staged(place)
         busy = unstaged | unknown
@@ -112,9 +108,7 @@ def _in_hook(call: Call) -> Answer:
     return Answer(f"{text}\nlook at it, then: git add {visible(' '.join(written))}", data, tuple(notices), 1)
 
 
-def _allowed(
-    place: Place, plan: list[Item], loaded: Memory, busy: set[str], notices: list[str]
-) -> list[Item]:
+def _allowed(place: Place, plan: list[Item], loaded: Memory, busy: set[str], notices: list[str]) -> list[Item]:
     """The items that a hook may carry out: none that is for a person, none on unstaged edits."""
     rows = []
     for item in plan:

@@ -29,9 +29,7 @@ def run(argv: Sequence[str]) -> int:
         return UsageError.exit_code
     try:
         code = app(args=list(argv), standalone_mode=False, prog_name="learnloop")
-    except (
-        Exception
-    ) as error:  # click's own exceptions: typer carries its own click, so only their shape is known
+    except Exception as error:  # click's own exceptions: typer carries its own click, so only their shape is known
         if not hasattr(error, "format_message"):
             raise
         return give_error(_told(str(error.format_message()), argv), as_json="--json" in argv)

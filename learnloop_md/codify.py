@@ -11,6 +11,7 @@ from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.plan import Draft
+from learnloop_md.tree import HeadError
 
 SECTION = "Learned rules"
 SKILL_LINES = 500  # the Agent Skills limit for SKILL.md
@@ -40,9 +41,7 @@ def codified_slugs(text: str) -> list[tuple[str, int]]:
     return found
 
 
-def codify(
-    draft: Draft, slug: str, target: Target, heading: str = SECTION, change: str = "codify"
-) -> Outcome:
+def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION, change: str = "codify") -> Outcome:
     """Add the rule to the target and archive the lesson, in one commit (R002-40, R002-41, R004-40).
 
     Raises RefusedError where the target would no longer be a valid skill. Codifying twice changes nothing.
@@ -51,9 +50,7 @@ def codify(
     if lesson.codified_in:
         return unchanged(draft, slug, f"{slug} is codified in {lesson.codified_in} already")
     if not lesson.is_active:
-        raise UsageError(
-            f"{slug} is archived", f"restore it first: learnloop restore {slug}", code="archived"
-        )
+        raise UsageError(f"{slug} is archived", f"restore it first: learnloop restore {slug}", code="archived")
     heading = fold(heading).lstrip("#").strip() or SECTION
     where = target.name if _is_list(target) else f'{target.name} under "{heading}"'
     new = _with_rule(target, lesson, heading, draft.today)
@@ -62,9 +59,7 @@ def codify(
     draft.edit(target.path, target.text if target.exists else None, new)
     draft.set(slug, state="archived", archive_note=f"Codified in {where}", codified_in=target.name)
     draft.cut(change, [slug], f"the rule now stands in {where}")
-    return Outcome(
-        "codified", slug, "archived", (), {"target": target.name}, headline=f"codified {slug} in {where}"
-    )
+    return Outcome("codified", slug, "archived", (), {"target": target.name}, headline=f"codified {slug} in {where}")
 
 
 def _is_list(target: Target) -> bool:
@@ -105,7 +100,7 @@ def skill_faults(text: str) -> list[str]:
     try:
         parts = head.split(text)
         tree = head.read(parts).tree if parts else {}
-    except head.HeadError as error:
+    except HeadError as error:
         return [f"its head cannot be read ({error.message})"]
     faults = []
     if not tree.get("name") or not tree.get("description"):
@@ -123,5 +118,5 @@ def _name(text: str) -> object:
     try:
         parts = head.split(text)
         return head.read(parts).tree.get("name") if parts else None
-    except head.HeadError:
+    except HeadError:
         return None

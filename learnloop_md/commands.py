@@ -38,9 +38,7 @@ class Command(NamedTuple):
     hidden: bool = False
 
 
-MEMORY = Option(
-    "--memory", "The memory's folder, or a skill's; else it is found (learnloop status says how)."
-)
+MEMORY = Option("--memory", "The memory's folder, or a skill's; else it is found (learnloop status says how).")
 TODAY = Option("--today", "The day to act on, YYYY-MM-DD; else today in UTC.")
 JSON = Option("--json", "Answer as one JSON object.", "flag")
 _LOOK = (MEMORY, TODAY, JSON)
@@ -119,9 +117,7 @@ TABLE = (
     ),
     Command("confirm", "verbs:confirm", "It helped: count a confirmation.", (_SLUG,), (*_WRITE, _EVIDENCE)),
     Command("dispute", "verbs:dispute", "It misled: count a dispute.", (_SLUG,), (*_WRITE, _EVIDENCE)),
-    Command(
-        "pin", "verbs:pin", "Show a lesson first and keep every rule from archiving it.", (_SLUG,), _WRITE
-    ),
+    Command("pin", "verbs:pin", "Show a lesson first and keep every rule from archiving it.", (_SLUG,), _WRITE),
     Command("unpin", "verbs:unpin", "Take a pin away.", (_SLUG,), _WRITE),
     Command("graduate", "verbs:graduate", "Make a candidate current by hand.", (_SLUG,), _WRITE),
     Command(
@@ -132,12 +128,8 @@ TABLE = (
         (*_WRITE, Option("--note", "Why it is archived (required).")),
     ),
     Command("forget", "verbs:forget", "Archive a lesson as forgotten.", (_SLUG,), _WRITE),
-    Command(
-        "restore", "verbs:restore", "Bring an archived or removed lesson back as it was.", (_SLUG,), _WRITE
-    ),
-    Command(
-        "rename", "verbs:rename", "Give a lesson another name.", (_SLUG, Word("new", "The new name.")), _WRITE
-    ),
+    Command("restore", "verbs:restore", "Bring an archived or removed lesson back as it was.", (_SLUG,), _WRITE),
+    Command("rename", "verbs:rename", "Give a lesson another name.", (_SLUG, Word("new", "The new name.")), _WRITE),
     Command(
         "supersede",
         "verbs:supersede",
@@ -176,9 +168,7 @@ TABLE = (
         (
             *_WRITE,
             Option("--into", "The file; else the skill's SKILL.md, else CLAUDE.md."),
-            Option(
-                "--section", 'The heading to put it under; else "Learned rules", made at the end if missing.'
-            ),
+            Option("--section", 'The heading to put it under; else "Learned rules", made at the end if missing.'),
             Option("--branch", "Commit on a new branch of this name; here nothing changes."),
         ),
     ),
@@ -211,9 +201,7 @@ TABLE = (
         ),
     ),
     Command("status", "views:status", "Say which memory this is, why, and how it stands.", (), _LOOK),
-    Command(
-        "sync", "verbs:sync", "Absorb hand edits and Claude's own writes; commit what is queued.", (), _WRITE
-    ),
+    Command("sync", "verbs:sync", "Absorb hand edits and Claude's own writes; commit what is queued.", (), _WRITE),
     Command(
         "log",
         "views:log",

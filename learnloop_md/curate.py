@@ -25,18 +25,14 @@ def reasons(memory: Memory, today: str, lesson_list: Iterable[Lesson] | None = N
     """Why cleanup is due, empty when it is not."""
     settings = memory.place.settings
     rows = memory.lessons.values() if lesson_list is None else lesson_list
-    return lessons.cleanup_reasons(
-        rows, today, due_at=settings.candidates_due, stale_days=settings.stale_days
-    )
+    return lessons.cleanup_reasons(rows, today, due_at=settings.candidates_due, stale_days=settings.stale_days)
 
 
 def plan(memory: Memory, today: str) -> list[Item]:
     """What a cleanup would do and propose, in the order in which it is done; no rule ever deletes."""
     settings = memory.place.settings
     active = {
-        slug: lesson
-        for slug, lesson in sorted(memory.lessons.items())
-        if lesson.is_active and not lesson.is_note
+        slug: lesson for slug, lesson in sorted(memory.lessons.items()) if lesson.is_active and not lesson.is_note
     }
     merges, clashes = _pairs(active)
     clashing = {slug for item in clashes for slug in item.slugs}
@@ -100,15 +96,11 @@ def _pairs(active: dict[str, Lesson]) -> tuple[list[Item], list[Item]]:
         for found in sameness.rank(lesson.rule, others):
             pair = tuple(sorted((slug, found.slug)))
             if found.verdict == "opposite":
-                why = (
-                    f"they may contradict each other ({found.why}): supersede one, archive one, or keep both"
-                )
+                why = f"they may contradict each other ({found.why}): supersede one, archive one, or keep both"
                 clashes.setdefault(pair, Item("decide", pair, why))
             elif found.verdict == "same" and slug not in folded and active[found.slug].type == lesson.type:
                 folded.add(slug)
-                merges.append(
-                    Item("merge", (slug, found.slug), f"{slug} says the same as {found.slug} ({found.why})")
-                )
+                merges.append(Item("merge", (slug, found.slug), f"{slug} says the same as {found.slug} ({found.why})"))
     clashing = {slug for pair in clashes for slug in pair}
     return [item for item in merges if not clashing & set(item.slugs)], list(clashes.values())
 
@@ -120,10 +112,7 @@ def _fate(memory: Memory, lesson: Lesson, today: str) -> Item | None:
         return Item("archive", slug, f"Disputed: {len(lesson.disputed)} times")
     if lessons.is_repeated(lesson, settings.sightings_to_graduate):
         return Item("graduate", slug, f"seen in {len(lessons.runs(lesson))} independent runs")
-    if (
-        not lessons.awaits(lesson, today, settings.stale_days)
-        or lessons.age_days(lesson, today) <= settings.stale_days
-    ):
+    if not lessons.awaits(lesson, today, settings.stale_days) or lessons.age_days(lesson, today) <= settings.stale_days:
         return None
     age = lessons.age_days(lesson, today)
     if memory.place.kind == "project" and lesson.type in lessons.FACTS and settings.facts_graduate:
@@ -140,10 +129,7 @@ def _over_cap(active: list[Lesson], cap: int) -> list[Item]:
     """The weakest beyond the cap of active lessons; pinned ones are exempt (R004-33)."""
     weakest = sorted((lesson for lesson in active if not lesson.pinned), key=lessons.value_order)
     over = max(len(active) - cap, 0)
-    return [
-        Item("archive", (lesson.slug,), f"Evicted: more than {cap} active lessons")
-        for lesson in weakest[:over]
-    ]
+    return [Item("archive", (lesson.slug,), f"Evicted: more than {cap} active lessons") for lesson in weakest[:over]]
 
 
 def carry_out(draft: Draft, items: Iterable[Item]) -> list[Item]:

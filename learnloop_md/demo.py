@@ -17,6 +17,29 @@ from learnloop_md.errors import UnableError
 RULE = "Read the down step before approving a migration."
 AGAIN = "Before approving a migration, read the down step."
 SLUG = "read-the-down-step-before-approving-a-migration"
+STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "A review is corrected: the lesson becomes a candidate",
+        (
+            *("note", RULE, "--why", "PR 231 could not be rolled back: its down step was empty."),
+            *("--how", "Open the down step first; ask for one when it is missing.", "--kind", "correction"),
+            *("--tag", "migrations", "--evidence", "review of PR 231", "--run", "a41c09d2", "--today", "2026-11-30"),
+        ),
+    ),
+    (
+        "Another session is corrected in other words: the second sighting graduates it",
+        ("note", AGAIN, "--evidence", "review of PR 240", "--run", "c7d80b16", "--today", "2026-12-02"),
+    ),
+    ("Cleanup archives what was seen once and never again", ("cleanup", "--apply", "--today", "2026-12-08")),
+    (
+        "The proven rule is folded into SKILL.md and archived, in one commit",
+        ("codify", SLUG, "--run", "e92f5a70", "--today", "2026-12-20"),
+    ),
+    (
+        "A second thought: the last command is taken back, skill, memory and lesson together",
+        ("undo", "--run", "e92f5a70", "--today", "2026-12-20"),
+    ),
+)
 
 
 class Show:
@@ -36,18 +59,11 @@ class Show:
         parsed = door.parse([*argv, "--memory", str(self.memory)])
         assert parsed, f"the demonstration calls a command wrongly: {argv}"
         bold, off = ("\x1b[1m", "\x1b[0m") if use_colour() else ("", "")
-        self.say(
-            f"\n{bold}{number}. {title}{off}\n$ learnloop "
-            + " ".join(f'"{w}"' if " " in w else w for w in argv)
-        )
+        self.say(f"\n{bold}{number}. {title}{off}\n$ learnloop " + " ".join(f'"{w}"' if " " in w else w for w in argv))
         module, _, function = BY_NAME[parsed[0]].function.partition(":")
-        answer: Answer = getattr(import_module(f"learnloop_md.{module}"), function)(
-            Call(parsed[1], self.root)
-        )
+        answer: Answer = getattr(import_module(f"learnloop_md.{module}"), function)(Call(parsed[1], self.root))
         self.say(answer.text)
-        for commit in git.out(
-            self.root, "log", "--reverse", "--format=%H", f"{self.seen}..HEAD"
-        ).splitlines():
+        for commit in git.out(self.root, "log", "--reverse", "--format=%H", f"{self.seen}..HEAD").splitlines():
             self.say(visible(git.out(self.root, "log", "-1", "--format=--- commit %h: %s", commit)))
             self.say(
                 coloured(
@@ -66,24 +82,8 @@ def demo(call: Call) -> Answer:
     _build(root)
     show.seen = git.head_id(root)
     show.say(f"A repository with one skill, copied to {root}")
-    show.step(1, "A review is corrected: the lesson becomes a candidate",
-              "note", RULE, "--why", "PR 231 could not be rolled back: its down step was empty.",
-              "--how", "Open the down step first; ask for one when it is missing.", "--kind", "correction",
-              "--tag", "migrations", "--evidence", "review of PR 231", "--run", "a41c09d2", "--today", "2026-11-30")  # fmt: skip
-    show.step(2, "Another session is corrected in other words: the second sighting graduates it",
-              "note", AGAIN, "--evidence", "review of PR 240", "--run", "c7d80b16", "--today", "2026-12-02")  # fmt: skip
-    show.step(
-        3,
-        "Cleanup archives what was seen once and never again",
-        "cleanup",
-        "--apply",
-        "--today",
-        "2026-12-08",
-    )
-    show.step(4, "The proven rule is folded into SKILL.md and archived, in one commit",
-              "codify", SLUG, "--run", "e92f5a70", "--today", "2026-12-20")  # fmt: skip
-    show.step(5, "A second thought: the last command is taken back, skill, memory and lesson together",
-              "undo", "--run", "e92f5a70", "--today", "2026-12-20")  # fmt: skip
+    for number, (title, words) in enumerate(STEPS, 1):
+        show.step(number, title, *words)
     return _end(show)
 
 

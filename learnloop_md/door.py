@@ -1,6 +1,6 @@
 """One command, from its words to its exit code: the quick parser, and the one place where errors become text.
 
-Measured as whole processes: `show` by this parser takes 0.08 s of CPU, through typer 0.21 s; agents call it inside a turn.
+Agents call it inside a turn: `show` takes 0.08 s of CPU by this parser, 0.21 s through typer (whole processes).
 """
 
 from __future__ import annotations
@@ -40,11 +40,7 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
             continue
         flag, equals, value = word.partition("=")
         option = options.get(flag)
-        if (
-            option is None
-            or (option.kind == "flag" and equals)
-            or (option.kind != "flag" and not equals and not rest)
-        ):
+        if option is None or (option.kind == "flag" and equals) or (option.kind != "flag" and not equals and not rest):
             return None
         if option.kind == "flag":
             given[option.name] = True
@@ -103,8 +99,6 @@ def _bug(error: Exception, *, as_json: bool) -> int:
     handle, path = tempfile.mkstemp(prefix="learnloop-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         traceback.print_exception(error, file=file)
-    bug = LearnloopError(
-        f"a bug ({type(error).__name__}); its trace is in {path}", "please report it", code="bug"
-    )
+    bug = LearnloopError(f"a bug ({type(error).__name__}); its trace is in {path}", "please report it", code="bug")
     answer.give_error(bug, as_json=as_json)
     return BUG

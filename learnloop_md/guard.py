@@ -12,9 +12,7 @@ from typing import NamedTuple
 from learnloop_md.errors import RefusedError
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS, Shape
 
-SECRETS_HINT = (
-    "keep secrets in a password manager or an environment variable; name the variable in the lesson instead"
-)
+SECRETS_HINT = "keep secrets in a password manager or an environment variable; name the variable in the lesson instead"
 
 
 class Secret(NamedTuple):
@@ -165,11 +163,7 @@ def _broken_tokens(joined: _Folded, taken: bytearray) -> Iterator[tuple[int, Sha
         for match in pattern.finditer(joined.text):
             start, end = match.span()
             seam = bisect_right(joined.starts, start)
-            if (
-                seam == len(joined.starts)
-                or end <= joined.starts[seam]
-                or not _is_token(shape, match, joined)
-            ):
+            if seam == len(joined.starts) or end <= joined.starts[seam] or not _is_token(shape, match, joined):
                 continue
             # A token that ends with its line is whole: the next word is not a part of it.
             whole = pattern.match(joined.text, start, joined.starts[seam])
@@ -314,9 +308,7 @@ def _is_password(value: str, *, tight: bool, quoted: bool, spaced: bool) -> bool
     if not has_letter or _compiled(_ALGORITHM).match(value) or _compiled(_NUMBER_AND_WORDS).fullmatch(value):
         return False
     # In prose only what no sentence holds: a mixed word, or one with a sign inside.
-    return (
-        (has_digit and value.isalnum()) or _looks_random(value) or bool(re.search(r"\w[!#$%^&*+=~@]", value))
-    )
+    return (has_digit and value.isalnum()) or _looks_random(value) or bool(re.search(r"\w[!#$%^&*+=~@]", value))
 
 
 @cache

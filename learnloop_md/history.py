@@ -46,9 +46,7 @@ def _open(place: Place) -> GitPython:
     return repo
 
 
-def _commits(
-    place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD"
-) -> Iterator[Commit]:
+def _commits(place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD") -> Iterator[Commit]:
     repo = _open(place)
     if place.repo and git.head(place.repo):
         yield from repo.iter_commits(revision, paths=paths, max_count=limit)
@@ -86,16 +84,10 @@ def steps(place: Place, slug: str = "", limit: int = LOOK_BACK) -> list[Step]:
 def _step(place: Place, commit: Commit) -> Step:
     message = _said(commit)
     base = commit.parents[0] if commit.parents else None
-    paths = (
-        tuple(sorted(str(p) for p in commit.stats.files))
-        if base is None
-        else tuple(_changed_paths(base, commit))
-    )
+    paths = tuple(sorted(str(p) for p in commit.stats.files)) if base is None else tuple(_changed_paths(base, commit))
     inside = f"{place.inside}/" if place.inside else ""
     mine = [p.removeprefix(inside) for p in paths if p.startswith(inside) and p.endswith(".md")]
-    files = [
-        p for p in mine if p != place.document and (not place.lessons or p.startswith(f"{place.lessons}/"))
-    ]
+    files = [p for p in mine if p != place.document and (not place.lessons or p.startswith(f"{place.lessons}/"))]
     slugs = [*trailer(message, "Lesson"), *(lessonfile.stem(p) for p in files)]  # a squash names only some
     changes = trailer(message, "Learnloop-Change")
     return Step(
@@ -155,7 +147,7 @@ def _lesson(place: Place, path: str, data: bytes | None) -> Lesson | None:
 
 @git.scrubbed()
 def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
-    """The newest commit's state in which a lesson's file and its entry agree (design §4); only after `since` if given."""
+    """The newest commit's state in which a lesson's file and entry agree (design §4), after `since` if given."""
     if place.repo is None:
         return None
     revision = f"{since}..HEAD" if since and _is_known(place, since) else "HEAD"
@@ -164,9 +156,7 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
         lesson = _lesson(place, path, data)
         if lesson is None or document is None:
             continue
-        entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(
-            lesson.slug
-        )
+        entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(lesson.slug)
         if entry and lesson.stated and _agree(place, lesson, entry):
             return Agreed(path, lesson.text, entry.raw, entry.zone)
     return None
@@ -174,15 +164,11 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
 
 def _is_known(place: Place, commit: str) -> bool:
     assert place.repo is not None, "only asked inside a repository"
-    return (
-        git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
-    )
+    return git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
 
 
 def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
-    if entry.zone != lesson.state and not (
-        entry.zone == "" and lesson.state == "current" and place.kind == "project"
-    ):
+    if entry.zone != lesson.state and not (entry.zone == "" and lesson.state == "current" and place.kind == "project"):
         return False
     if place.kind == "project":
         return True
@@ -238,9 +224,7 @@ def reversal(place: Place, what: str) -> Reversal:
     everything = steps(place)
     undone = _undone(everything)
     if not what:
-        last = next(
-            (s for s in everything if s.command and s.change != "undo" and s.command not in undone), None
-        )
+        last = next((s for s in everything if s.command and s.change != "undo" and s.command not in undone), None)
         chosen = [s for s in everything if last and s.command == last.command]
         # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
         chosen = [s for s in chosen if s.change != "absorb"] or chosen
@@ -252,16 +236,12 @@ def reversal(place: Place, what: str) -> Reversal:
                 None,
             )
             chosen = [
-                s
-                for s in everything
-                if of_slug and (s.command == of_slug.command if s.command else s == of_slug)
+                s for s in everything if of_slug and (s.command == of_slug.command if s.command else s == of_slug)
             ]
             chosen = [s for s in chosen if what in s.slugs]
     if not chosen:
         hint = "learnloop log shows what can be undone"
-        raise UnableError(
-            f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo"
-        )
+        raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo")
     repo = _open(place)
     files: dict[str, tuple[bytes | None, bytes | None]] = {}
     for step in chosen:  # newest first: the first "after" and the last "before" count

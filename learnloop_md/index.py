@@ -210,8 +210,8 @@ def in_step(
 ) -> Stepped:
     """text with one line per lesson, each in the zone of its state.
 
-    before holds the lessons as the index last knew them: a line that equals their rendering is ours and is written anew,
-    any other keeps its words. hidden slugs (private lessons, removed ones) lose their lines; quarantined paths go into
+    before holds the lessons as the index last knew them: a line that equals their rendering is ours and is written
+    anew, any other keeps its words. hidden slugs (private ones) lose their lines; quarantined paths go into
     the comment; skipped slugs stay as they are; reachable ones (through a hub) need no line.
     """
     draft = _Draft(text)
@@ -287,7 +287,7 @@ def _dropped(lines: list[str], gone: Collection[int]) -> list[str]:
     after_gap = False
     for n, line in enumerate(lines):
         if n in gone:
-            after_gap = after_gap or bool(kept) and not kept[-1].strip()
+            after_gap = after_gap or (bool(kept) and not kept[-1].strip())
             continue
         if not (after_gap and not line.strip()):
             kept.append(line)
@@ -374,7 +374,9 @@ def _fitted(text: str, lessons: Mapping[str, Lesson], line_budget: int, characte
     if lines <= line_budget and characters <= character_budget:
         return Stepped(text, ())
     by_path = {lesson.path: lesson for lesson in lessons.values()}
-    newest = max((x for x in lessons.values() if x.kind == "correction"), key=lambda x: value_order(x)[3:], default=None)
+    newest = max(
+        (x for x in lessons.values() if x.kind == "correction"), key=lambda x: value_order(x)[3:], default=None
+    )
     shown = [e for e in entries(text) if e.zone in ("current", "candidate") and e.target in by_path]
     ours = [(by_path[e.target], e) for e in shown if e.raw == render(by_path[e.target]) and by_path[e.target] != newest]
     out: list[str] = []
@@ -407,7 +409,11 @@ def _plain(raw: str) -> str:
 
 def loaded(text: str) -> str:
     """What Claude Code loads of an index: no head, no block comments, outer white space trimmed."""
-    return "".join(line.raw for line in scan(text) if line.place in ("text", "fence")).replace("\r\n", "\n").strip("\ufeff \t\r\n")
+    return (
+        "".join(line.raw for line in scan(text) if line.place in ("text", "fence"))
+        .replace("\r\n", "\n")
+        .strip("\ufeff \t\r\n")
+    )
 
 
 def loaded_size(text: str) -> tuple[int, int]:

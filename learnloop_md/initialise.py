@@ -30,14 +30,18 @@ from learnloop_md.lines import line_end, scan, split_lines
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 
-LOAD = "Read [references/{name}](references/{name}) before you begin: apply its Current Patterns, keep its Candidate Patterns in mind."
+LOAD = (
+    "Read [references/{name}](references/{name}) before you begin: apply its Current Patterns, "
+    "keep its Candidate Patterns in mind."
+)
 CONTRACT = """## Memory contract
 
 - Do not remove the instruction to read `references/{name}` unless what replaces it loads the memory as well.
 - Do not rename the zones (Candidate Patterns, Current Patterns, Archived Patterns) or the fields (Context, Lesson,
   Next pass, State, Tags, File, Archive note) without changing what reads them.
 - Whoever changes the form moves every entry in the same change; entries are never reset.
-- Note a lesson the moment it happens: `learnloop note "rule" --why "…" --how "…"`. `learnloop check` looks after these rules.
+- Note a lesson the moment it happens: `learnloop note "rule" --why "…" --how "…"`. `learnloop check` looks after these
+  rules.
 """
 
 
@@ -80,7 +84,7 @@ def initialise(options: Options) -> Initialised:
     return _init_repository(options)
 
 
-# --- a project's memory ------------------------------------------------------------------------------------------------
+# --- a project's memory ---------------------------------------------------------------------------------------------
 
 
 def _init_repository(options: Options) -> Initialised:
@@ -99,9 +103,7 @@ def _init_repository(options: Options) -> Initialised:
             code="symlink-escape",
         )
     if repo.is_linked_worktree:
-        raise UnableError(
-            "this is a linked worktree", f"run init in the main checkout: {root}", code="linked-worktree"
-        )
+        raise UnableError("this is a linked worktree", f"run init in the main checkout: {root}", code="linked-worktree")
     if any((folder / other).is_file() for other in place.NOTEBOOKS):
         raise UnableError(
             f"{name} holds a notebook already; MEMORY.md and memory.md never share a folder",
@@ -118,9 +120,7 @@ def _init_repository(options: Options) -> Initialised:
     where = Place(folder, "project", "init", repo, settings.load([folder, root]), place.INDEX)
     files[root / ".gitattributes"] = with_line(_text(root / ".gitattributes"), _marked(where))
     config = root / settings.FILE
-    values: dict[str, object] = (
-        {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
-    )
+    values: dict[str, object] = {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
     claude = place.claude_home() / "projects" / place.project_id(root) / "memory"
     copies, open_ = _copies(claude, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
@@ -185,7 +185,7 @@ def _still_ignored(repo: git.Repo, name: str, text: str) -> str:
 
 
 def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], list[Consent]]:
-    """Lessons in Claude's own directory for this project that the new memory lacks; copied on consent, the originals stay."""
+    """Lessons in Claude's own directory that the new memory lacks; copied on consent, the originals stay."""
     if not source.is_dir() or source.is_symlink() or source == target:
         return {}, []
     found = {path: data for path, data in store.read(source).data.items() if not (target / path).exists()}
@@ -301,7 +301,7 @@ def _stateless(where: Place, files: dict[str, bytes], document: str) -> list[str
     return sorted(set(slugs))
 
 
-# --- a skill's memory --------------------------------------------------------------------------------------------------
+# --- a skill's memory -----------------------------------------------------------------------------------------------
 
 
 def _init_skill(options: Options) -> Initialised:
@@ -315,9 +315,7 @@ def _init_skill(options: Options) -> Initialised:
         )
     folder = skill / "references"
     if folder.is_symlink() or any(path.name == place.INDEX for path in folder.glob("*.md")):
-        raise UnableError(
-            f"{folder} cannot hold a notebook (a link, or a MEMORY.md stands there)", "move it first"
-        )
+        raise UnableError(f"{folder} cannot hold a notebook (a link, or a MEMORY.md stands there)", "move it first")
     where = place.at(folder, "skill", "init --skill")
     before = _text(skill / "SKILL.md")
     after = with_contract(before, where.document)
@@ -399,7 +397,7 @@ def _behind_head(lines: list[str]) -> int:
     return 0
 
 
-# --- small files that are not ours -------------------------------------------------------------------------------------
+# --- small files that are not ours ----------------------------------------------------------------------------------
 
 
 def _text(path: Path) -> str:
@@ -416,7 +414,7 @@ def with_line(text: str, line: str) -> str:
 
 
 def with_json_key(text: str, key: str, value: str, path: Path) -> str:
-    """A JSON object's text with one key set; every other byte stays. Raises UsageError for malformed JSON, naming the line."""
+    """A JSON object's text with one key set, every other byte kept. Raises UsageError naming a malformed line."""
     if not text.strip():
         return json.dumps({key: value}, indent=2, ensure_ascii=False) + "\n"
     try:
@@ -454,9 +452,7 @@ def with_json_key(text: str, key: str, value: str, path: Path) -> str:
     except json.JSONDecodeError:
         good = False
     if not good:
-        raise UsageError(
-            f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}"
-        )
+        raise UsageError(f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}")
     return new
 
 
@@ -465,9 +461,7 @@ def with_settings(text: str, values: dict[str, object], path: Path) -> str:
     eol = line_end(text)
     for key, value in values.items():
         if isinstance(value, list):
-            said = (
-                f"[{eol}" + "".join(f"  {json.dumps(item, ensure_ascii=False)},{eol}" for item in value) + "]"
-            )
+            said = f"[{eol}" + "".join(f"  {json.dumps(item, ensure_ascii=False)},{eol}" for item in value) + "]"
         else:
             said = json.dumps(value, ensure_ascii=False)
         line = f"{key} = {said}{eol}"

@@ -26,7 +26,9 @@ RULE_LIMIT = 500  # characters, "one rule per note" (R004-04)
 SLUG_LIMIT = 80
 
 _SLUG_ROOM = 48  # a made slug stays short enough for an index line of 150 characters
-_LOOSE_ENDS = set("a an and as at before after but by for from in into is it of on or so than that the to when with".split())
+_LOOSE_ENDS = set(
+    ("a an and as at before after but by for from in into is it of on or so than that the to when with").split()
+)
 _RESERVED = {
     "claude", "memory", "readme", "skill", "agents", "learnings", "index", "review-patterns",
     "con", "prn", "aux", "nul", *(f"{device}{n}" for device in ("com", "lpt") for n in range(1, 10)),

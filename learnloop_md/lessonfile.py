@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from learnloop_md import head, lines
-from learnloop_md.head import Fault, Field, HeadError, Tree, field_of
+from learnloop_md import head, headedit, lines
 from learnloop_md.lesson import Event, Lesson, first_sentence, fold, shorten
+from learnloop_md.tree import Fault, Field, HeadError, Tree, event_of, field_of
 
 SIZE_LIMIT = 1 << 20  # bytes; above it a file is quarantined unread (design §3)
 SIZE_WARNING = 64 << 10  # bytes
@@ -79,8 +79,8 @@ def stem(path: str) -> str:
 
 
 _TEXTS = (
-    "name description type state title kind created reviewed revived archive_note codified_in supersedes superseded_by "
-    "renamed_from context skill_version"
+    "name description type state title kind created reviewed revived archive_note codified_in supersedes "
+    "superseded_by renamed_from context skill_version"
 ).split()
 _EVENTS = ("seen", "confirmed", "disputed")
 
@@ -93,7 +93,7 @@ def _check_shape(tree: Mapping[str, Tree], line: int) -> None:
             raise HeadError(f"bad-type:{key}", line, f"{key} is not a text")
     for key in _EVENTS:
         value = field_of(tree, key)
-        if value and (not isinstance(value, list) or not all(head.event_of(item) for item in value)):
+        if value and (not isinstance(value, list) or not all(event_of(item) for item in value)):
             raise HeadError(f"bad-type:{key}", line, f"{key} is not a list of events (on, run, evidence)")
     number = field_of(tree, "confidence")
     if number not in (None, ""):
@@ -119,7 +119,7 @@ def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
 
 def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
     value = field_of(tree, key)
-    return tuple(event for item in (value if isinstance(value, list) else ()) if (event := head.event_of(item)))
+    return tuple(event for item in (value if isinstance(value, list) else ()) if (event := event_of(item)))
 
 
 def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
@@ -174,7 +174,8 @@ class Body(NamedTuple):
 
 _LABELS = {"why": r"why", "how": r"how to apply|next pass"}
 _LABEL = re.compile(
-    r"(?:\*\*(?P<bold>why|how to apply|next pass)(?::\*\*|\*\*:)|(?P<bare>why|how to apply|next pass):)[ \t]*", re.IGNORECASE
+    r"(?:\*\*(?P<bold>why|how to apply|next pass)(?::\*\*|\*\*:)|(?P<bare>why|how to apply|next pass):)[ \t]*",
+    re.IGNORECASE,
 )
 
 
@@ -220,7 +221,7 @@ def with_part(text: str, part: str, value: str) -> str:
         start, end = said.spans[part]
         if not value and part != "rule":
             start = body.rindex("\n", 0, start) + 1 if "\n" in body[:start] else 0
-            start, end = len(body[:start].rstrip()), end
+            start = len(body[:start].rstrip())
         new = body[:start] + value + body[end:]
         if part == "rule" and start == end:  # there was no rule in front of the labels
             new = body[:start] + value + (eol * 2 if body[end:] else eol) + body[end:]
@@ -238,7 +239,7 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
 
     Raises HeadError where the head cannot take the change safely.
     """
-    return head.with_fields(text, changes)
+    return headedit.with_fields(text, changes)
 
 
 def render(lesson: Lesson) -> str:
@@ -256,10 +257,14 @@ def render(lesson: Lesson) -> str:
         ("seen", lesson.seen),
         ("archive_note", lesson.archive_note),
     ]
-    meta = [line for key, value in fields if value for line in head.render_field(key, value, 2)]
-    top = head.render_field("name", lesson.name or lesson.slug, 0) + head.render_field("description", lesson.description, 0)
+    meta = [line for key, value in fields if value for line in headedit.render_field(key, value, 2)]
+    top = headedit.render_field("name", lesson.name or lesson.slug, 0) + headedit.render_field(
+        "description", lesson.description, 0
+    )
     body = [lesson.rule.strip()]
-    body += [f"{_LABEL_OF[part]}{text.strip()}" for part, text in (("why", lesson.why), ("how", lesson.how)) if text.strip()]
+    body += [
+        f"{_LABEL_OF[part]}{text.strip()}" for part, text in (("why", lesson.why), ("how", lesson.how)) if text.strip()
+    ]
     return "".join(["---\n", *top, "metadata:\n", *meta, "---\n\n"]) + "\n\n".join(body) + "\n"
 
 

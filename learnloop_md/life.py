@@ -179,9 +179,7 @@ def _add(draft: Draft, saying: Saying) -> str:
     )
     text = lessonfile.render(lesson)
     if len(text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:
-        raise RefusedError(
-            "the lesson would be larger than 64 KiB", "keep the reasons short", code="too-long"
-        )
+        raise RefusedError("the lesson would be larger than 64 KiB", "keep the reasons short", code="too-long")
     draft.put(slug, text)
     return slug
 
@@ -195,9 +193,7 @@ def see(draft: Draft, slug: str, evidence: str = "") -> Outcome:
     lesson = draft.lesson(slug)
     more: dict[str, Any] = {"near": [], "contradicts": []}
     if draft.run in {event.run for event in lesson.seen}:
-        return unchanged(draft, slug, f"{slug} was seen in this run already")._replace(
-            more=more, captures=True
-        )
+        return unchanged(draft, slug, f"{slug} was seen in this run already")._replace(more=more, captures=True)
     event = Event(draft.today, draft.run, lessons.fold(evidence))
     draft.set(slug, seen=merged_events(lesson.seen, [event]))
     said: list[str] = []
@@ -213,9 +209,7 @@ def see(draft: Draft, slug: str, evidence: str = "") -> Outcome:
     return Outcome(action, slug, draft.lesson(slug).state, tuple(said), more, captures=True)
 
 
-def _came_back(
-    draft: Draft, slug: str, lesson: Lesson, more: dict[str, Any]
-) -> tuple[list[str], dict[str, Any]]:
+def _came_back(draft: Draft, slug: str, lesson: Lesson, more: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """What a sighting does to an archived lesson."""
     if lesson.superseded_by:
         return [f"{slug} is superseded by {lesson.superseded_by}: note that one, or restore this"], {
@@ -223,9 +217,10 @@ def _came_back(
             "superseded_by": lesson.superseded_by,
         }
     if lesson.codified_in:
-        return [
-            f"relapse: {slug} is codified in {lesson.codified_in} and happened again: strengthen it there"
-        ], {**more, "relapse": True}
+        return [f"relapse: {slug} is codified in {lesson.codified_in} and happened again: strengthen it there"], {
+            **more,
+            "relapse": True,
+        }
     if lesson.archive_note.lower().startswith(STALE):
         draft.set(slug, state="candidate", archive_note=None)
         return [f"{slug} had gone stale and is back"], more
@@ -248,9 +243,7 @@ def graduate(draft: Draft, slug: str) -> Outcome:
     """Make a candidate current because a person says so."""
     lesson = draft.lesson(slug)
     if lesson.state == "archived":
-        raise UsageError(
-            f"{slug} is archived", f"bring it back with: learnloop restore {slug}", code="archived"
-        )
+        raise UsageError(f"{slug} is archived", f"bring it back with: learnloop restore {slug}", code="archived")
     if lesson.state == "current" and (lesson.stated or not lesson.is_note):
         return unchanged(draft, slug, f"{slug} is current already")
     draft.set(slug, state="current")
@@ -270,11 +263,7 @@ def confirm(draft: Draft, slug: str, evidence: str = "") -> Outcome:
     draft.cut("confirm", [slug], lessons.fold(evidence) or f"helped in {draft.run}")
     lesson = draft.lesson(slug)
     said: tuple[str, ...] = ()
-    if (
-        lesson.state == "archived"
-        and lesson.archive_note.startswith("Disputed")
-        and not lessons.is_rejected(lesson)
-    ):
+    if lesson.state == "archived" and lesson.archive_note.startswith("Disputed") and not lessons.is_rejected(lesson):
         draft.set(slug, state=_earned(draft, lesson), archive_note=None)
         draft.cut("restore", [slug], "confirmed: no longer disputed more often than it helped")
         said = ("it is no longer disputed more often than it helped, so it is back",)
@@ -292,9 +281,7 @@ def dispute(draft: Draft, slug: str, evidence: str = "") -> Outcome:
     lesson = draft.lesson(slug)
     if draft.run in {event.run for event in lesson.disputed}:
         return unchanged(draft, slug, f"{slug} was disputed in this run already ({draft.run})")
-    draft.set(
-        slug, disputed=merged_events(lesson.disputed, [Event(draft.today, draft.run, lessons.fold(evidence))])
-    )
+    draft.set(slug, disputed=merged_events(lesson.disputed, [Event(draft.today, draft.run, lessons.fold(evidence))]))
     draft.cut("dispute", [slug], lessons.fold(evidence) or f"misled in {draft.run}")
     lesson = draft.lesson(slug)
     if lesson.is_active and lessons.is_rejected(lesson):
@@ -308,9 +295,7 @@ def dispute(draft: Draft, slug: str, evidence: str = "") -> Outcome:
         good = len(lesson.seen) + len(lesson.confirmed)
         _archive(draft, slug, f"Disputed: {len(lesson.disputed)} times, seen and confirmed {good} times")
         draft.cut("archive", [slug], "disputed more often than seen and confirmed")
-        said = (
-            f"disputed more often than seen and confirmed; what brings it back: learnloop confirm {slug}",
-        )
+        said = (f"disputed more often than seen and confirmed; what brings it back: learnloop confirm {slug}",)
         return Outcome("disputed", slug, "archived", said)
     return Outcome("disputed", slug, draft.lesson(slug).state)
 
@@ -379,9 +364,7 @@ def rename(draft: Draft, slug: str, new: str) -> Outcome:
     draft.remove(slug)
     draft.put(new, lesson.text, f"{folder}/{new}.md" if folder else f"{new}.md")
     draft.set(new, renamed_from=slug)
-    if (
-        draft.lesson(new).state != lesson.state
-    ):  # it had none of its own: its old name stood for it in the settings
+    if draft.lesson(new).state != lesson.state:  # it had none of its own: its old name stood for it in the settings
         draft.set(new, state=lesson.state)
     if lesson.name == slug:
         draft.set(new, name=new)
@@ -424,9 +407,7 @@ def fold_into(draft: Draft, source: str, target: str) -> None:
     """The edits of a merge, without a commit."""
     a, b = draft.lesson(source), draft.lesson(target)
     if not b.is_active:
-        raise UsageError(
-            f"{target} is archived", f"restore it first: learnloop restore {target}", code="archived"
-        )
+        raise UsageError(f"{target} is archived", f"restore it first: learnloop restore {target}", code="archived")
     if not a.is_active:
         raise UsageError(
             f"{source} is archived already", f"restore it first: learnloop restore {source}", code="archived"

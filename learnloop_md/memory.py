@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from learnloop_md import git, guard, index, lessonfile, notebook, store
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.head import Fault
 from learnloop_md.lesson import STATES, Lesson
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.place import Place
 from learnloop_md.store import Agreed, Files, Ledger
+from learnloop_md.tree import Fault
 
 
 class Entry(NamedTuple):
@@ -99,9 +99,7 @@ def assemble(
     text = ""
     if document is not None:
         decoded = (
-            lessonfile.decode(place.document, document)
-            if document.strip()
-            else document.decode("utf-8", "replace")
+            lessonfile.decode(place.document, document) if document.strip() else document.decode("utf-8", "replace")
         )
         if isinstance(decoded, Quarantined):
             quarantined.append(decoded)
@@ -156,9 +154,7 @@ def entries(place: Place, text: str, lessons: Mapping[str, Lesson]) -> dict[str,
 def claims_of(place: Place, lesson: Lesson) -> dict[str, str]:
     """What the document says of a lesson when it is in step, without the state."""
     if place.kind == "skill":
-        return {
-            name: value for name, value in notebook.claims_of(lesson).items() if name not in ("file", "state")
-        }
+        return {name: value for name, value in notebook.claims_of(lesson).items() if name not in ("file", "state")}
     line = index.entries(index.render(lesson))
     return {"title": line[0].title, "description": line[0].hook} if line else {"title": lesson.shown_title}
 
@@ -180,9 +176,7 @@ def in_step(
     """The document text brought in step with lessons; before holds them as the document last knew them."""
     place, kept, hidden = memory.place, set(skip), private(lessons, memory.private_types)
     if place.kind == "skill":
-        return InStep(
-            notebook.in_step(text or notebook.NEW, lessons, before, hidden=hidden, skip=kept), ()
-        )
+        return InStep(notebook.in_step(text or notebook.NEW, lessons, before, hidden=hidden, skip=kept), ())
     quarantined = [q.path for q in memory.quarantined if q.path != place.document]
     stepped = index.in_step(
         text or index.NEW,
@@ -231,9 +225,7 @@ def find_slug(memory: Memory, name: str) -> str:
             code="quarantined",
         )
     hint = (
-        f"did you mean {close[0]}?"
-        if (close := _close(wanted, memory.lessons))
-        else "learnloop show --all lists them"
+        f"did you mean {close[0]}?" if (close := _close(wanted, memory.lessons)) else "learnloop show --all lists them"
     )
     raise UsageError(f"there is no lesson {name!r}", hint, code="unknown-lesson")
 
@@ -258,9 +250,7 @@ def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]
     for slug, lesson in memory.lessons.items():
         if slug not in kept:
             entry = found.get(slug)
-            rows[slug] = Agreed(
-                lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else ""
-            )
+            rows[slug] = Agreed(lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else "")
     return rows
 
 

@@ -289,7 +289,9 @@ def _end_of(text: str, zone: str, inside: list[Entry]) -> int:
     """The line behind all that stands in a zone, blank lines aside."""
     first = _heading_of(text, zone) + 1
     rows = list(scan(text))
-    end = next((row.number for row in rows[first:] if row.place == "text" and re.match(r"#{1,2}(?:\s|$)", row.text)), len(rows))
+    end = next(
+        (row.number for row in rows[first:] if row.place == "text" and re.match(r"#{1,2}(?:\s|$)", row.text)), len(rows)
+    )
     if end > (room := room_at_end(text)):  # a fence that is never closed stays last, with the entry that holds it
         end = max([first, *(entry.start for entry in inside if entry.start <= room)])
     while end > first and not rows[end - 1].text.strip():

@@ -35,7 +35,7 @@ def headings(text: str) -> list[Heading]:
     class Parser(mistune.BlockParser):
         """mistune's block parser, noting where each top-level heading stands."""
 
-        def parse_atx_heading(self, m: re.Match[str], state: Any) -> int | None:
+        def parse_atx_heading(self, m: re.Match[str], state: Any) -> int:
             end = super().parse_atx_heading(m, state)
             self._note(state, m.start(), m.start())
             return end

@@ -120,9 +120,7 @@ def _document(folder: Path, kind: str) -> str:
     """The name of the document in a folder, "" where there is none."""
     for name in NOTEBOOKS if kind != "project" else ():
         there = (folder / name).is_file() and name in os.listdir(folder)
-        if there and (
-            name == NOTEBOOKS[0] or notebook.has_zones((folder / name).read_text("utf-8", "replace"))
-        ):
+        if there and (name == NOTEBOOKS[0] or notebook.has_zones((folder / name).read_text("utf-8", "replace"))):
             return name
     return INDEX if kind != "skill" and (folder / INDEX).is_file() and INDEX in os.listdir(folder) else ""
 
@@ -149,9 +147,7 @@ def at(folder: Path, kind: str, chosen_by: str) -> Place:
     repo = git.find(folder)
     document = _document(folder, kind) if folder.is_dir() else ""
     found = settings.load([folder, *([repo.root] if repo else [])])
-    return Place(
-        folder, kind, chosen_by, repo, found, document or (INDEX if kind == "project" else NOTEBOOKS[0])
-    )
+    return Place(folder, kind, chosen_by, repo, found, document or (INDEX if kind == "project" else NOTEBOOKS[0]))
 
 
 def is_skill(folder: Path) -> bool:
@@ -177,9 +173,7 @@ def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:
             return chosen, f"autoMemoryDirectory in the {scope} settings"
     if repo and (root / ".claude" / "memory" / INDEX).is_file():
         return root / ".claude" / "memory", "the repository's .claude/memory"
-    return claude_home() / "projects" / project_id(
-        root
-    ) / "memory", "Claude Code's own directory for this project"
+    return claude_home() / "projects" / project_id(root) / "memory", "Claude Code's own directory for this project"
 
 
 def claude_home() -> Path:

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from learnloop_md import lessonfile
 from learnloop_md.errors import UnableError
-from learnloop_md.head import Field, HeadError
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory, counting_state, in_step
+from learnloop_md.tree import Field, HeadError
 
 # What was done, by the values of the trailer Learnloop-Change (design §6).
 PAST = {
@@ -159,7 +159,7 @@ class Draft:
         """Commit a path as it stands on disk."""
         self._also.append(path)
 
-    def cut(  # noqa: PLR0913 - keywords only, each with a default
+    def cut(
         self,
         change: str,
         slugs: Iterable[str],

@@ -122,8 +122,7 @@ def _card(lesson: Lesson, today: str, advice: str) -> str:
     lines += [f"  Why: {lesson.why}"] if lesson.why else []
     lines += [f"  How to apply: {lesson.how}"] if lesson.how else []
     lines += [
-        f"  seen {event.on} in {event.run}{': ' + event.evidence if event.evidence else ''}"
-        for event in lesson.seen
+        f"  seen {event.on} in {event.run}{': ' + event.evidence if event.evidence else ''}" for event in lesson.seen
     ]
     lines += [f"  {advice}"] if advice else []
     return "\n".join(visible_lines(text) for text in lines)
@@ -136,8 +135,7 @@ def _listed(rows: Memory, today: str) -> Answer:
     reasons = curate.reasons(rows, today)
     data = {
         "lessons": [
-            {"slug": x.slug, "type": x.type, "state": x.state, "seen": len(x.seen), "text": x.rule}
-            for x in found
+            {"slug": x.slug, "type": x.type, "state": x.state, "seen": len(x.seen), "text": x.rule} for x in found
         ],
         "cleanup_due": bool(reasons),
         "cleanup_reasons": reasons,

@@ -56,9 +56,7 @@ _STOP = _set(
 )
 _STOP |= _ARTICLE | _TIES
 # Words so common in rules that sharing or missing them says little.
-_WEAK = _set(
-    "use prefer run keep put set add go take give get let call want work thing way repo code file start"
-)
+_WEAK = _set("use prefer run keep put set add go take give get let call want work thing way repo code file start")
 _NEG = _set("not never no none nor cannot dont unlike")
 _UNDO = _set("without avoid skip stop forbid refrain omit")  # these turn a "not" before them round
 _BACK = _set("fail fails failed break breaks forbidden banned prohibited disallowed deprecated wrong")

@@ -81,9 +81,7 @@ TOKENS: tuple[Shape, ...] = (
     Shape("github-app", "GitHub app token", r"gh[us]_[A-Za-z0-9]{20,}", ("ghu_", "ghs_")),
     Shape("github-refresh", "GitHub refresh token", r"ghr_[A-Za-z0-9]{20,}", ("ghr_",)),
     Shape("gitlab", "GitLab personal token", r"glpat-[\w-]{20,}", ("glpat-",)),
-    Shape(
-        "gitlab-runner", "GitLab runner token", r"glrt-[\w-]{20,}|GR1348941[\w-]{20,}", ("glrt-", "gr1348941")
-    ),
+    Shape("gitlab-runner", "GitLab runner token", r"glrt-[\w-]{20,}|GR1348941[\w-]{20,}", ("glrt-", "gr1348941")),
     Shape(
         "gitlab-other",
         "GitLab token",
@@ -125,12 +123,8 @@ TOKENS: tuple[Shape, ...] = (
     Shape("buildkite", "Buildkite token", r"bk[a-z]{2}_[0-9a-f]{40}", ("bkua_", "bkaj_", "bkpa_", "bkct_")),
     Shape("circleci", "CircleCI token", r"CCI(?:PAT|PRJ)_\w{20,}", ("ccipat_", "cciprj_")),
     Shape("sonar", "Sonar token", rf"sq[apu]_[0-9a-f]{{40}}{_END}", ("sqa_", "sqp_", "squ_")),
-    Shape(
-        "sourcegraph", "Sourcegraph token", r"sgp_(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}", ("sgp_",)
-    ),
-    Shape(
-        "harness", "Harness token", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}", ("pat.", "sat.")
-    ),
+    Shape("sourcegraph", "Sourcegraph token", r"sgp_(?:(?:[0-9a-fA-F]{16}|local)_)?[0-9a-fA-F]{40}", ("sgp_",)),
+    Shape("harness", "Harness token", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}", ("pat.", "sat.")),
     Shape("octopus", "Octopus Deploy key", rf"API-[A-Z0-9]{{25,32}}{_END}", ("api-",)),
     Shape("terraform", "Terraform token", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}", (".atlasv1.",)),
     Shape("pulumi", "Pulumi token", r"pul-[0-9a-f]{40}", ("pul-",)),
@@ -146,9 +140,7 @@ TOKENS: tuple[Shape, ...] = (
         r"sk-(?:(?:proj|svcacct|admin|None|[a-z]{2,8})-[\w-]{24,}|[A-Za-z0-9]{20,})",
         ("sk-",),
     ),
-    Shape(
-        "huggingface", "Hugging Face token", rf"(?:hf|api_org)_[A-Za-z0-9]{{30,}}{_END}", ("hf_", "api_org_")
-    ),
+    Shape("huggingface", "Hugging Face token", rf"(?:hf|api_org)_[A-Za-z0-9]{{30,}}{_END}", ("hf_", "api_org_")),
     Shape("groq", "Groq key", r"gsk_[A-Za-z0-9]{40,}", ("gsk_",)),
     Shape("xai", "xAI key", r"xai-[A-Za-z0-9]{60,}", ("xai-",)),
     Shape("perplexity", "Perplexity key", r"pplx-[A-Za-z0-9]{40,}", ("pplx-",)),
@@ -269,14 +261,10 @@ TOKENS: tuple[Shape, ...] = (
     ),
     Shape("age-secret-key", "age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{40,}", ("age-secret-key-1",)),
     Shape("linear", "Linear key", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}", ("lin_api_", "lin_oauth_")),
-    Shape(
-        "notion", "Notion token", r"ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}" + _END, ("ntn_", "secret_")
-    ),
+    Shape("notion", "Notion token", r"ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}" + _END, ("ntn_", "secret_")),
     Shape("airtable", "Airtable token", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}", ("pat",)),
     Shape("asana", "Asana token", r"[0-2]/\d{14,20}(?:/\d{14,20})?:[0-9a-f]{32}", ("0/", "1/", "2/")),
-    Shape(
-        "figma", "Figma token", r"fig[dour]{1,2}_[\w-]{36,}", ("figd_", "figu_", "figo_", "figor_", "figur_")
-    ),
+    Shape("figma", "Figma token", r"fig[dour]{1,2}_[\w-]{36,}", ("figd_", "figu_", "figo_", "figor_", "figur_")),
     Shape("postman", "Postman key", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}", ("pmak-",)),
     Shape("readme", "ReadMe key", r"rdme_[a-z0-9]{70}", ("rdme_",)),
     Shape("typeform", "Typeform token", r"tfp_[\w.=-]{40,}", ("tfp_",)),
@@ -311,9 +299,7 @@ TOKENS: tuple[Shape, ...] = (
         (".acc_", ".acc-"),
     ),
     # Forms
-    Shape(
-        "jwt", "JSON Web Token", r"(?<![\w-])eyJ[\w-]{8,4000}+\.eyJ[\w-]{8,}(?:\.[\w-]{0,4000})?", (".eyj",)
-    ),
+    Shape("jwt", "JSON Web Token", r"(?<![\w-])eyJ[\w-]{8,4000}+\.eyJ[\w-]{8,}(?:\.[\w-]{0,4000})?", (".eyj",)),
     Shape(
         "jwe",
         "encrypted JSON Web Token",
@@ -342,9 +328,7 @@ def _assigned(names: str, sign: str = _SIGN) -> str:
     return rf"(?i)(?P<name>{names})(?-i:(?![a-z]))(?P<tail>[\w.-]{{0,24}})(?P<sep>{sign}){_VALUE}"
 
 
-_PASSWORDS = (
-    r"passw(?:or)?d|passwort|passphrase|passcode|(?<![a-z])pwd|(?<=[_.-])pass|(?<![a-z])pass(?=[ \t]{0,3}=)"
-)
+_PASSWORDS = r"passw(?:or)?d|passwort|passphrase|passcode|(?<![a-z])pwd|(?<=[_.-])pass|(?<![a-z])pass(?=[ \t]{0,3}=)"
 _KEYS = (
     r"(?:api|app|secret|access|private|auth|encryption|encrypt|signing|master|licen[sc]e|service|account|storage|"
     r"shared|session|subscription|admin|webhook|hmac|jwt|deploy|client|consumer|cookie|root)[ _.-]{0,2}key"
@@ -436,9 +420,7 @@ CONTEXTS: tuple[Shape, ...] = (
         r"(?i)X-(?:Amz|Goog)-(?:Signature|Security-Token)=(?P<v>[A-Za-z0-9%+/]{40,})",
         ("-signature=", "-security-token="),
     ),
-    Shape(
-        "postgres-url", "Postgres URL with a password", _url(r"postgres(?:ql)?(?:\+\w{1,12})?"), ("postgres",)
-    ),
+    Shape("postgres-url", "Postgres URL with a password", _url(r"postgres(?:ql)?(?:\+\w{1,12})?"), ("postgres",)),
     Shape(
         "mysql-url",
         "MySQL URL with a password",
@@ -527,9 +509,7 @@ CONTEXTS: tuple[Shape, ...] = (
         ("seed", "recovery", "mnemonic", "backup"),
     ),
     Shape("heroku", "Heroku API key", _vendor("heroku", _UUID), ("heroku",)),
-    Shape(
-        "datadog", "Datadog key", _vendor("datadog|dd", r"[0-9a-f]{32}(?:[0-9a-f]{8})?"), ("datadog", "dd")
-    ),
+    Shape("datadog", "Datadog key", _vendor("datadog|dd", r"[0-9a-f]{32}(?:[0-9a-f]{8})?"), ("datadog", "dd")),
     Shape("cloudflare", "Cloudflare key", _vendor("cloudflare", r"[0-9a-f]{37}"), ("cloudflare",)),
     Shape("okta", "Okta token", _vendor("okta", r"00[\w-]{40}"), ("okta",)),
     Shape("twilio", "Twilio auth token", _vendor("twilio", r"[0-9a-f]{32}"), ("twilio",)),

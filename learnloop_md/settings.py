@@ -67,7 +67,8 @@ def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
 
 
 def _overlaid(settings: Settings, table: Mapping[str, Any], path: Path) -> Settings:
-    for key, value in table.items():
+    for key, given in table.items():
+        value = given
         if key not in Settings._fields:
             known = ", ".join(Settings._fields)
             raise UsageError(f"{path}: unknown setting {key!r}", f"known settings: {known}")
@@ -80,7 +81,9 @@ def _overlaid(settings: Settings, table: Mapping[str, Any], path: Path) -> Setti
         if not good:
             raise UsageError(f"{path}: {key} = {value!r} is not a {_kind(default)}", "see docs/settings.md")
         if key == "private_types" and (strange := set(value) - set(TYPES)):
-            raise UsageError(f"{path}: private_types names no lesson type: {', '.join(sorted(strange))}", "see docs/settings.md")
+            raise UsageError(
+                f"{path}: private_types names no lesson type: {', '.join(sorted(strange))}", "see docs/settings.md"
+            )
         settings = settings._replace(**{key: value})
     return settings
 

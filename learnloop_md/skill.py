@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from learnloop_md import head, store
 from learnloop_md.place import Place
+from learnloop_md.tree import HeadError, field_of
 
 
 def _text(place: Place, path: str) -> str:
@@ -18,9 +19,9 @@ def version(place: Place) -> str:
     try:
         parts = head.split(_text(place, "../SKILL.md"))
         tree = head.read(parts).tree if parts else {}
-    except head.HeadError:
+    except HeadError:
         return ""
-    found = head.field_of(tree, "version")
+    found = field_of(tree, "version")
     return found if isinstance(found, str) else ""
 
 

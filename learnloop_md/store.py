@@ -131,11 +131,11 @@ def _umask() -> int:
     return mask
 
 
-# --- what the tool remembers beside the memory -------------------------------------------------------------------------
+# --- what the tool remembers beside the memory ----------------------------------------------------------------------
 
 
 class Agreed(NamedTuple):
-    """The newest state in which a lesson's file and its entry agreed: both texts, as the tool last wrote or saw them."""
+    """The newest state in which a lesson's file and entry agreed: both texts, as last written or seen."""
 
     path: str
     text: str

@@ -72,9 +72,7 @@ def _put(draft: Draft, place: Place, inner: str, current: bytes | None, new: byt
         draft.edit(inner, old_text, text)
 
 
-def _merged(
-    path: str, current: bytes | None, base: bytes | None, other: bytes | None, *, strict: bool
-) -> bytes | None:
+def _merged(path: str, current: bytes | None, base: bytes | None, other: bytes | None, *, strict: bool) -> bytes | None:
     """current with the change from base to other brought in.
 
     Not strict (the document, which the lessons bring in step): current where that cannot be done.

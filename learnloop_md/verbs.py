@@ -46,9 +46,7 @@ def note(call: Call) -> Answer:
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.place
         saying = saying._replace(skill_version=skill.version(place))
-        answer = changed(
-            call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place
-        )
+        answer = changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place)
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         hints = (error.hint,) if error.hint else ()
@@ -112,9 +110,7 @@ def rename(call: Call) -> Answer:
 def supersede(call: Call) -> Answer:
     return changed(
         call,
-        lambda d: life.supersede(
-            d, find_slug(d.memory, call.text("new")), find_slug(d.memory, call.text("old"))
-        ),
+        lambda d: life.supersede(d, find_slug(d.memory, call.text("new")), find_slug(d.memory, call.text("old"))),
     )
 
 
@@ -185,17 +181,13 @@ def undo_last(call: Call) -> Answer:
     if place.repo is None:
         hint = "run: git init, then learnloop init"
         raise UnableError("there is no git history here to undo from", hint, code="no-git")
-    return changed(
-        call, lambda draft: undo.undo(draft, place, undo.reversal_of(place, call.text("what"))), place
-    )
+    return changed(call, lambda draft: undo.undo(draft, place, undo.reversal_of(place, call.text("what"))), place)
 
 
 def sync(call: Call) -> Answer:
     """Absorb what people and Claude changed, and commit what was queued."""
     place = call.place
-    done = apply.change(
-        place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step")
-    )
+    done = apply.change(place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step"))
     slugs = done.absorbed.slugs
     changes = bool(done.plans or done.commits)
     state = done.memory.lessons[slugs[0]].state if len(slugs) == 1 and slugs[0] in done.memory.lessons else ""
@@ -205,9 +197,7 @@ def sync(call: Call) -> Answer:
     }
     said = () if changes else ("everything is in step",)
     headline = "" if slugs else "committed what was queued" if not done.plans else "brought in step"
-    outcome = Outcome(
-        "absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline
-    )
+    outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
     in_step = not changes and not call.flag("dry_run") and not done.absorbed.conflicts
     return answer._replace(
@@ -233,6 +223,4 @@ def init(call: Call) -> Answer:
         lines.append(f"commit {made.done.commits[-1][:10]}")
     if call.flag("dry_run") and made.done.plans:
         lines += ["", answer.text]
-    return answer._replace(
-        text="\n".join(lines), data={**answer.data, "open": [c._asdict() for c in made.open]}
-    )
+    return answer._replace(text="\n".join(lines), data={**answer.data, "open": [c._asdict() for c in made.open]})

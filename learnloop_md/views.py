@@ -51,9 +51,7 @@ def status(call: Call) -> Answer:
         f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
         f"git       {_git_words(place, queued)}",
     ]
-    text += [
-        f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined
-    ]
+    text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined]
     text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
     text += [f"unsynced  {what}" for what in done.absorbed.what]
     return Answer("\n".join(text), data, done.notices)
@@ -151,7 +149,5 @@ def log(call: Call) -> Answer:
             for s in found
         ]
     }
-    lines = [
-        f"{s.commit[:10]} {s.date} {s.change:<9} {visible(s.subject)} ({visible(s.author)})" for s in found
-    ]
+    lines = [f"{s.commit[:10]} {s.date} {s.change:<9} {visible(s.subject)} ({visible(s.author)})" for s in found]
     return Answer("\n".join(lines) or "no commit has touched this memory yet", data)

@@ -1,12 +1,12 @@
 """The strict YAML reader for heads outside the plain block style; python-frontmatter and PyYAML live here alone."""
 
-from typing import Any
+from typing import Any, cast
 
 import frontmatter
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-from learnloop_md.head import HeadError, Tree
+from learnloop_md.tree import HeadError, Tree
 
 _LIMIT_DEPTH = 20
 _TOO_DEEP = "the head is nested too deeply"
@@ -40,7 +40,7 @@ def load(text: str, first_line: int) -> dict[str, Tree]:
     handler = StrictHandler(first_line)
     # The fences are put around the text again, so that the library's own splitting and loading read the head.
     metadata, _ = frontmatter.parse(f"---\n{text}---\n", handler=handler)
-    return {str(key): value for key, value in metadata.items()}
+    return cast("dict[str, Tree]", metadata)
 
 
 def _build(text: str, first: int) -> dict[str, Tree]:
@@ -48,7 +48,7 @@ def _build(text: str, first: int) -> dict[str, Tree]:
     stack: list[tuple[Any, list[str]]] = []
     root: Any = None
     for event in yaml.parse(text, Loader=loader):
-        line = first + event.start_mark.line
+        line = first + (event.start_mark.line if event.start_mark else 0)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise HeadError("yaml-anchors", line, "anchors and aliases are not read")
         if getattr(event, "tag", None):

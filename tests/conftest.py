@@ -15,8 +15,12 @@ from learnloop_md.__main__ import main
 
 DATA = Path(__file__).parent / "data"
 
-settings.register_profile("suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-settings.register_profile("long", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.register_profile(
+    "suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.register_profile(
+    "long", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 

@@ -62,9 +62,7 @@ class Home(NamedTuple):
         """The lesson's entry in the document: its line, or its block in the notebook."""
         if self.kind == "project":
             return next(line for line in self.text.splitlines(keepends=True) if f"({slug}.md)" in line)
-        found = [
-            block for block in re.split(r"(?m)^(?=##)", self.text) if f"File: lessons/{slug}.md" in block
-        ]
+        found = [block for block in re.split(r"(?m)^(?=##)", self.text) if f"File: lessons/{slug}.md" in block]
         assert len(found) == 1, f"{slug} has {len(found)} entries"
         return found[0]
 
@@ -142,9 +140,7 @@ def filled(home: Home) -> Home:
 def copied(template: Home, root: Path, learnloop: Run) -> Home:
     """A filled memory in a repository, copied: several times faster than noting every lesson again."""
     shutil.copytree(template.root, root, symlinks=True)
-    home = template._replace(
-        root=root, folder=root / template.folder.relative_to(template.root), learnloop=learnloop
-    )
+    home = template._replace(root=root, folder=root / template.folder.relative_to(template.root), learnloop=learnloop)
     place = places.find(home.folder, str(home.folder))
     next((root / ".git" / "learnloop").iterdir()).rename(state_folder(place))
     return home
@@ -218,9 +214,7 @@ class Model:
         return memories.entries(self.place, self.document or "", self.memory.lessons)
 
 
-def lesson_text(
-    slug: str, rule: str, *, state: str = "candidate", more: str = "", why: str = "It went wrong."
-) -> str:
+def lesson_text(slug: str, rule: str, *, state: str = "candidate", more: str = "", why: str = "It went wrong.") -> str:
     """A lesson file as the tool writes it."""
     return (
         f"---\nname: {slug}\ndescription: {rule.rstrip('.')}\nmetadata:\n  type: feedback\n  state: {state}\n"

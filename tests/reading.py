@@ -31,9 +31,7 @@ def made_skill(repo: Path, learnloop: Run) -> Path:
     """The folder of a committed skill with a memory of its own."""
     skill = repo / "skills" / "review"
     skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text(
-        "---\nname: review\ndescription: Review changes\n---\n\n# Review\n\nLook.\n"
-    )
+    (skill / "SKILL.md").write_text("---\nname: review\ndescription: Review changes\n---\n\n# Review\n\nLook.\n")
     git(repo, "add", "skills")
     git(repo, "commit", "-q", "-m", "Add a skill")
     done = learnloop("init", "--skill", "skills/review", cwd=repo)

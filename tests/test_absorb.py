@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from learnloop_md import index, notebook
 from learnloop_md import memory as memories
 from learnloop_md.absorb import with_fields_of
-from learnloop_md.head import HeadError
 from learnloop_md.lesson import Event, fold
 from learnloop_md.lessonfile import Reading, read
 from learnloop_md.store import Ledger
+from learnloop_md.tree import HeadError
 from tests.conftest import Run, git
 from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, copied, filled, lesson_text, make_home
 
@@ -55,9 +55,7 @@ def template(tmp_path_factory: pytest.TempPathFactory, learnloop: Run) -> Callab
 
 
 @pytest.fixture(params=["project", "skill"])
-def home(
-    request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run, template: Callable[[str], Home]
-) -> Home:
+def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run, template: Callable[[str], Home]) -> Home:
     """Each kind of memory in git, with lessons."""
     return copied(template(request.param), tmp_path / "repo", learnloop)
 
@@ -117,9 +115,7 @@ def test_an_entry_moved_without_git_changes_the_state(bare: Home) -> None:
 
 
 def test_a_state_line_edited_in_the_notebook_moves_the_entry(skill: Home) -> None:
-    skill.document.write_text(
-        skill.text.replace(skill.entry(READ), skill.entry(READ).replace("CANDIDATE", "CURRENT"))
-    )
+    skill.document.write_text(skill.text.replace(skill.entry(READ), skill.entry(READ).replace("CANDIDATE", "CURRENT")))
     skill.sync()
     assert skill.zone(READ) == "current"
     assert "state: current" in skill.file(READ).read_text()
@@ -174,9 +170,7 @@ def test_an_edited_archive_note_changes_the_file(skill: Home) -> None:
         ("— A check was doubled.", "— before you suggest a check", "description: before you suggest a check"),
     ],
 )
-def test_an_edited_title_or_hook_of_a_line_changes_the_file(
-    project: Home, old: str, new: str, in_file: str
-) -> None:
+def test_an_edited_title_or_hook_of_a_line_changes_the_file(project: Home, old: str, new: str, in_file: str) -> None:
     project.edit(project.document, old, new)
     before = project.text
     project.sync()
@@ -190,9 +184,7 @@ def test_an_edited_field_without_git_changes_the_file(bare: Home) -> None:
     assert "Two checks." in bare.file(READ).read_text()
 
 
-@pytest.mark.parametrize(
-    "line", ["- Context: A check was doubled.\n", "- Next pass: Scroll up.\n", "- Tags: guards\n"]
-)
+@pytest.mark.parametrize("line", ["- Context: A check was doubled.\n", "- Next pass: Scroll up.\n", "- Tags: guards\n"])
 def test_a_field_taken_out_of_an_entry_leaves_the_file_too(skill: Home, line: str) -> None:
     skill.edit(skill.document, line, "")
     skill.sync()
@@ -200,9 +192,7 @@ def test_a_field_taken_out_of_an_entry_leaves_the_file_too(skill: Home, line: st
     assert line not in skill.text
 
 
-@pytest.mark.parametrize(
-    "line", ["- Lesson: Read the lines above first.\n", "- State: CANDIDATE\n", "2026-06-01 | "]
-)
+@pytest.mark.parametrize("line", ["- Lesson: Read the lines above first.\n", "- State: CANDIDATE\n", "2026-06-01 | "])
 def test_a_field_that_an_entry_needs_comes_back(skill: Home, line: str) -> None:
     """A rule, a state or a day that was cut away is still in the file, and returns to the notebook."""
     entry = skill.entry(READ)
@@ -222,9 +212,7 @@ def test_a_hook_that_was_cut_away_is_no_edit(project: Home) -> None:
 
 def test_a_hook_shortened_for_the_index_is_no_edit(project: Home) -> None:
     """Design §4: "a hook shortened for MEMORY.md is no edit"."""
-    project.note(
-        "Say in the commit message why a change is made, " + "and for whom it is made, " * 9 + "in words."
-    )
+    project.note("Say in the commit message why a change is made, " + "and for whom it is made, " * 9 + "in words.")
     before = project.bytes()
     assert "…" in project.text
     project.sync()
@@ -239,9 +227,7 @@ def test_a_title_with_brackets_is_no_edit() -> None:
 
 # --- entries that are new ---------------------------------------------------------------------------------
 
-NEW_ENTRY = (
-    "### 2026-05-20 | Keep lines short\n- Context: A diff could not be read.\n- Lesson: Break long lines.\n"
-)
+NEW_ENTRY = "### 2026-05-20 | Keep lines short\n- Context: A diff could not be read.\n- Lesson: Break long lines.\n"
 
 
 @pytest.mark.parametrize(("zone", "sightings"), [("Candidate", 1), ("Current", 2), ("Archived", 1)])
@@ -398,9 +384,7 @@ def test_an_emptied_document_is_rebuilt_and_archives_nothing(home: Home, left: s
     entries = {slug: home.entry(slug) for slug in (READ, STAGE, ASK, OLD)}
     home.document.write_text(left)
     home.sync()
-    assert {slug: home.entry(slug).rstrip() for slug in entries} == {
-        s: e.rstrip() for s, e in entries.items()
-    }
+    assert {slug: home.entry(slug).rstrip() for slug in entries} == {s: e.rstrip() for s, e in entries.items()}
     assert {path: data for path, data in home.bytes().items() if path != home.document.name} == files
 
 
@@ -488,9 +472,7 @@ def test_the_same_session_rewording_its_lesson_is_no_sighting(home: Home) -> Non
     file = written_by_claude(home, "quote-paths")
     home.sync()
     file.write_text(
-        file.read_text()
-        .replace("Quote every path in shell commands.\n", "Quote.\n")
-        .replace("10:00", "11:00")
+        file.read_text().replace("Quote every path in shell commands.\n", "Quote.\n").replace("10:00", "11:00")
     )
     before = file.read_text()
     home.sync()
@@ -611,9 +593,7 @@ def test_fields_keep_the_line_ends_of_the_file_they_come_back_to() -> None:
     assert text.count("\n") == text.count("\r\n")
 
 
-def test_a_line_appended_at_the_end_of_the_index_moves_to_the_candidate_zone(
-    tmp_path: Path, learnloop: Run
-) -> None:
+def test_a_line_appended_at_the_end_of_the_index_moves_to_the_candidate_zone(tmp_path: Path, learnloop: Run) -> None:
     """Design §4: lines that Claude adds later move to the Candidate zone, also without a line end."""
     home = make_home("project", tmp_path / "plain", learnloop, with_git=False)
     home.note("Ask before renaming names.", "r1")
@@ -627,16 +607,12 @@ def test_a_line_appended_at_the_end_of_the_index_moves_to_the_candidate_zone(
     assert home.zone(ASK) == "current"
 
 
-def test_a_line_appended_to_an_index_without_zones_moves_to_the_candidate_zone(
-    tmp_path: Path, learnloop: Run
-) -> None:
+def test_a_line_appended_to_an_index_without_zones_moves_to_the_candidate_zone(tmp_path: Path, learnloop: Run) -> None:
     home = make_home("project", tmp_path / "plain", learnloop, with_git=False)
     written_by_claude(home, "quote-paths")
     home.document.write_text("Read these.\n- [Quote paths](quote-paths.md) — in every shell command")
     home.sync()
-    assert home.text == (
-        "Read these.\n\n## Candidate\n\n- [Quote paths](quote-paths.md) — in every shell command\n"
-    )
+    assert home.text == ("Read these.\n\n## Candidate\n\n- [Quote paths](quote-paths.md) — in every shell command\n")
 
 
 def test_adopted_lines_outside_the_zones_stay_where_they_are(repo: Path, learnloop: Run) -> None:
@@ -698,13 +674,10 @@ def test_a_conflict_leaves_the_lesson_and_its_entry_as_they_are(home: Home) -> N
 def test_a_conflict_is_reported_with_both_texts(home: Home) -> None:
     clash(home)
     field, document, file = (
-        ("why", "From the entry.", "From the file.")
-        if home.kind == "skill"
-        else ("state", "current", "archived")
+        ("why", "From the entry.", "From the file.") if home.kind == "skill" else ("state", "current", "archived")
     )
     assert (
-        f"conflict in {READ}, {field}: the document says {document!r}, the file says {file!r}"
-        in home.run("sync").err
+        f"conflict in {READ}, {field}: the document says {document!r}, the file says {file!r}" in home.run("sync").err
     )
     expected = {"slug": READ, "field": field, "document": document, "file": file}
     assert home.run("sync", "--json").json["conflicts"] == [expected]
@@ -754,10 +727,7 @@ def test_an_entry_edited_while_its_file_was_removed_is_a_conflict(skill: Home) -
     skill.edit(skill.document, "- Lesson: Read the lines above first.", "- Lesson: Read ten lines.")
     skill.file(READ).unlink()
     done = skill.run("sync")
-    assert (
-        f"conflict in {READ}, rule: the document says 'Read ten lines.', the file says '(removed)'"
-        in done.err
-    )
+    assert f"conflict in {READ}, rule: the document says 'Read ten lines.', the file says '(removed)'" in done.err
     assert "- Lesson: Read ten lines." in skill.entry(READ)
     assert skill.run("restore", READ).code == 0
     skill.sync()
@@ -996,9 +966,7 @@ def test_a_secret_in_an_entry_is_refused_where_it_stands(skill: Home) -> None:
 def test_a_new_entry_with_a_secret_becomes_no_lesson() -> None:
     model = Model("skill", {}, notebook.NEW)
     model.sync()
-    model.document = notebook.NEW.replace(
-        "Patterns\n", f"Patterns\n\n{NEW_ENTRY}- Next pass: {secret()}\n", 1
-    )
+    model.document = notebook.NEW.replace("Patterns\n", f"Patterns\n\n{NEW_ENTRY}- Next pass: {secret()}\n", 1)
     report = model.sync()
     assert [(clash.slug, clash.document) for clash in report.conflicts] == [
         ("keep-lines-short", "(holds what looks like a secret)")
@@ -1011,11 +979,7 @@ def test_the_line_of_a_quarantined_file_waits_in_the_comment_and_comes_back(proj
     before, document = project.file(READ).read_bytes(), project.text
     project.file(READ).write_bytes(b"\xff\xfe broken")
     project.sync()
-    assert (
-        project.text.index("<!-- learnloop")
-        < project.text.index(project.entry(READ))
-        < project.text.index("-->")
-    )
+    assert project.text.index("<!-- learnloop") < project.text.index(project.entry(READ)) < project.text.index("-->")
     project.file(READ).write_bytes(before)
     project.sync()
     assert sorted(project.text.split()) == sorted(
@@ -1035,9 +999,7 @@ def test_a_quarantined_file_keeps_its_entry_in_the_notebook(skill: Home) -> None
     assert skill.file(READ).read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff\xfe", b"---\nname: [\n", b"---\na: &x 1\nb: *x\n---\n\nB.\n", b"a\x00b"]
-)
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"---\nname: [\n", b"---\na: &x 1\nb: *x\n---\n\nB.\n", b"a\x00b"])
 def test_one_unreadable_file_never_stops_the_others(home: Home, data: bytes) -> None:
     home.file(STAGE).write_bytes(data)
     home.move(READ, "current")
@@ -1068,9 +1030,7 @@ def test_an_unreadable_document_absorbs_nothing(home: Home) -> None:
 
 def test_a_plain_note_listed_among_the_candidates_is_no_conflict() -> None:
     """A file without a head states nothing that its line could contradict."""
-    model = Model(
-        "project", {"notes.md": "Plain words.\n"}, "# M\n\n## Candidate\n\n- [Notes](notes.md) — words\n"
-    )
+    model = Model("project", {"notes.md": "Plain words.\n"}, "# M\n\n## Candidate\n\n- [Notes](notes.md) — words\n")
     assert model.sync().conflicts == ()
     assert model.files["notes.md"] == "Plain words.\n"
 
@@ -1108,9 +1068,7 @@ def test_a_file_brought_back_beside_another_entry_is_a_conflict() -> None:
     model.files.clear()
     model.sync()
     model.files, model.document = files, document.replace("- Lesson: A rule.", "- Lesson: Other words.")
-    assert [(c.field, c.document, c.file) for c in model.sync().conflicts] == [
-        ("rule", "Other words.", "A rule.")
-    ]
+    assert [(c.field, c.document, c.file) for c in model.sync().conflicts] == [("rule", "Other words.", "A rule.")]
 
 
 def test_a_plain_note_found_in_the_archive_is_archived() -> None:
@@ -1195,9 +1153,7 @@ def test_a_field_comes_back_from_its_own_place() -> None:
 # --- any edits at all -------------------------------------------------------------------------------------
 
 SLUGS = ("alpha", "beta", "gamma")
-WORDS = st.sampled_from(
-    ["Read first.", "Stage by name.", "Ask before.", "Break lines.", "Say: why # not?", "Use `x`."]
-)
+WORDS = st.sampled_from(["Read first.", "Stage by name.", "Ask before.", "Break lines.", "Say: why # not?", "Use `x`."])
 ZONES = st.sampled_from(["current", "candidate", "archived"])
 EDITS = st.lists(
     st.one_of(
@@ -1226,15 +1182,9 @@ def edited(model: Model, what: str, slug: str, value: str) -> None:
     heading = f"## {value.capitalize()}" + (" Patterns" if model.kind == "skill" else "") + "\n"
     rule = file.partition("---\n\n")[2].partition("\n")[0]
     changes = {
-        "move": without.replace(heading, f"{heading}\n{raw.rstrip()}\n", 1)
-        if raw and heading in text
-        else text,
-        "rule": text.replace(raw, raw.replace(f"- Lesson: {rule}", f"- Lesson: {value}"))
-        if raw and rule
-        else text,
-        "title": text.replace(
-            raw, raw.replace(f"| {slug.capitalize()}", f"| {value}").replace("[", f"[{value} ")
-        )
+        "move": without.replace(heading, f"{heading}\n{raw.rstrip()}\n", 1) if raw and heading in text else text,
+        "rule": text.replace(raw, raw.replace(f"- Lesson: {rule}", f"- Lesson: {value}")) if raw and rule else text,
+        "title": text.replace(raw, raw.replace(f"| {slug.capitalize()}", f"| {value}").replace("[", f"[{value} "))
         if raw
         else text,
         "cut": without,
@@ -1280,9 +1230,7 @@ def rules(model: Model) -> set[str]:
     """Every rule that a file or an entry states."""
     found = {lesson.rule for lesson in model.memory.lessons.values()}
     if model.kind == "skill":
-        found |= {
-            row.claims["rule"] for row in notebook.entries(model.document or "") if "rule" in row.claims
-        }
+        found |= {row.claims["rule"] for row in notebook.entries(model.document or "") if "rule" in row.claims}
     return found
 
 
@@ -1323,9 +1271,7 @@ def test_document_and_files_agree_afterwards(kind: str, edits: list[tuple[str, s
     clashing = {clash.slug for clash in model.sync("r5").conflicts}
     lessons = {s: lesson for s, lesson in model.memory.lessons.items() if s not in clashing}
     entries = model.entries
-    assert {slug: entries[slug].zone for slug in lessons} == {
-        s: lesson.state for s, lesson in lessons.items()
-    }
+    assert {slug: entries[slug].zone for slug in lessons} == {s: lesson.state for s, lesson in lessons.items()}
     said = {slug: fold(entries[slug].claims["rule"]) for slug in lessons} if kind == "skill" else {}
     assert said == ({s: fold(lesson.rule) for s, lesson in lessons.items()} if kind == "skill" else {})
     assert all(lesson.stated for lesson in lessons.values())

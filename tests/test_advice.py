@@ -33,7 +33,10 @@ def test_what_the_instructions_say_is_named_with_its_line() -> None:
 
 
 def test_an_ordinary_rule_gets_no_advice() -> None:
-    assert advise("Read the down step before approving a migration.", {"CLAUDE.md": "Use uv, not pip, everywhere.\n"}) == []
+    assert (
+        advise("Read the down step before approving a migration.", {"CLAUDE.md": "Use uv, not pip, everywhere.\n"})
+        == []
+    )
 
 
 def test_an_advised_note_is_kept_all_the_same(memory: Path, repo: Path, learnloop: Run) -> None:

@@ -7,11 +7,12 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from learnloop_md import apply, place, store
+from learnloop_md import apply, place
 from learnloop_md import git as door
 from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.plan import CHANGES, Draft
@@ -177,7 +178,7 @@ def test_the_git_processes_of_a_note_are_few(
         started.append(words[0])
         return real(words, **rest)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(door.subprocess, "run", counted)
+    monkeypatch.setattr("learnloop_md.git.subprocess.run", counted)
     assert learnloop("note", RULE, cwd=repo).code == 0
     assert len(started) <= 17
 
@@ -241,13 +242,22 @@ def unlocked(root: Path) -> None:
     (root / ".git" / "index.lock").unlink()
 
 
-BAD = {
-    "merge": (merging, ("merge", "--abort"), "a merge is in progress"),
-    "rebase": (rebasing, ("rebase", "--abort"), "a rebase is in progress"),
-    "cherry-pick": (picking, ("cherry-pick", "--abort"), "a cherry-pick is in progress"),
-    "revert": (reverting, ("revert", "--abort"), "a revert is in progress"),
-    "bisect": (bisecting, ("bisect", "reset"), "a bisect is in progress"),
-    "detached": (detached, ("switch", "-q", "main"), "HEAD is detached"),
+def ends(*words: str) -> Callable[[Path], None]:
+    """The git command that ends a bad moment."""
+
+    def end(root: Path) -> None:
+        git(root, *words)
+
+    return end
+
+
+BAD: dict[str, tuple[Callable[[Path], None], Callable[[Path], None], str]] = {
+    "merge": (merging, ends("merge", "--abort"), "a merge is in progress"),
+    "rebase": (rebasing, ends("rebase", "--abort"), "a rebase is in progress"),
+    "cherry-pick": (picking, ends("cherry-pick", "--abort"), "a cherry-pick is in progress"),
+    "revert": (reverting, ends("revert", "--abort"), "a revert is in progress"),
+    "bisect": (bisecting, ends("bisect", "reset"), "a bisect is in progress"),
+    "detached": (detached, ends("switch", "-q", "main"), "HEAD is detached"),
     "nobody": (nobody, somebody, "git knows no name"),
     "locked": (locked, unlocked, "git's index is locked"),
 }
@@ -269,16 +279,14 @@ def test_a_bad_moment_queues_and_the_next_command_commits(
     assert (memory / f"{SLUG}.md").is_file()
     assert git(repo, "rev-parse", "HEAD") == head
     assert learnloop("status", "--json", cwd=repo).json["queued"] == 2
-    end(repo) if callable(end) else git(repo, *end)
+    end(repo)
     assert learnloop("sync", cwd=repo).code == 0
     assert subjects(repo).count(f"learnloop: note {SLUG}") == 1
     assert paths_of(repo) == [".claude/memory/MEMORY.md", f".claude/memory/{SLUG}.md"]
     assert learnloop("status", "--json", cwd=repo).json["queued"] == 0
 
 
-def test_several_queued_changes_keep_their_messages_and_their_order(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
+def test_several_queued_changes_keep_their_messages_and_their_order(repo: Path, memory: Path, learnloop: Run) -> None:
     """Design §6: each change once; two changes of one file are two commits, not one."""
     detached(repo)
     learnloop("note", RULE, cwd=repo)
@@ -295,9 +303,7 @@ def test_several_queued_changes_keep_their_messages_and_their_order(
     assert git(repo, "status", "--short") == ""
 
 
-def test_a_hand_edit_on_top_of_a_queued_change_comes_after_it(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
+def test_a_hand_edit_on_top_of_a_queued_change_comes_after_it(repo: Path, memory: Path, learnloop: Run) -> None:
     detached(repo)
     learnloop("note", RULE, cwd=repo)
     file = memory / f"{SLUG}.md"
@@ -308,9 +314,7 @@ def test_a_hand_edit_on_top_of_a_queued_change_comes_after_it(
     assert git(repo, "status", "--short") == ""
 
 
-def test_the_persons_own_commit_is_not_reverted_by_draining(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
+def test_the_persons_own_commit_is_not_reverted_by_draining(repo: Path, memory: Path, learnloop: Run) -> None:
     """Design §6: somebody committed over a queued change: what they committed stays."""
     detached(repo)
     learnloop("note", RULE, cwd=repo)
@@ -324,9 +328,7 @@ def test_the_persons_own_commit_is_not_reverted_by_draining(
     assert "changing any code." in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
 
 
-def test_the_persons_commit_of_the_queued_files_empties_the_queue(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
+def test_the_persons_commit_of_the_queued_files_empties_the_queue(repo: Path, memory: Path, learnloop: Run) -> None:
     detached(repo)
     learnloop("note", RULE, cwd=repo)
     git(repo, "switch", "-q", "main")
@@ -363,9 +365,7 @@ def test_inside_a_hook_nothing_is_committed(
     assert "a git hook is running" in ran.err
 
 
-def test_a_real_pre_commit_hook_that_notes_lets_the_commit_through(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
+def test_a_real_pre_commit_hook_that_notes_lets_the_commit_through(repo: Path, memory: Path, learnloop: Run) -> None:
     """Reliability 20, 21: the person's commit succeeds and holds only what they staged."""
     hook = repo / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
@@ -509,7 +509,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(
 
     before = {path: path.read_bytes() for path in memory.iterdir()}
     with monkeypatch.context() as patch:
-        patch.setattr(store.os, "replace", read_only)
+        patch.setattr("learnloop_md.store.os.replace", read_only)
         ran = learnloop("note", RULE, cwd=repo)
     assert (ran.code, one_line(ran)) == (4, True)
     assert "Read-only file system" in ran.err
@@ -566,7 +566,7 @@ def test_a_secret_in_the_second_plan_stops_the_first(repo: Path, memory: Path) -
 
 def test_eight_notes_at_once_are_eight_lessons_in_eight_commits(repo: Path, memory: Path) -> None:
     """Reliability 1: real processes on one checkout; nothing is lost, everything is committed."""
-    words = "alpha bravo charlie delta echo foxtrot golf hotel".split()
+    words = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel"]
     rules = [f"Check the {word} gauge before {word} starts." for word in words]
     started = [
         subprocess.Popen(

@@ -24,14 +24,10 @@ def case(tmp_path: Path, name: str) -> Path:
 
 def found(learnloop: Run, memory: Path, *options: str) -> list[tuple[str, int, str, str]]:
     """Path, line, code and severity of each finding, without the usual advice on bodies."""
-    rows: list[dict[str, Any]] = learnloop("check", "--memory", str(memory), "--json", *options).json[
-        "findings"
-    ]
+    rows: list[dict[str, Any]] = learnloop("check", "--memory", str(memory), "--json", *options).json["findings"]
     advice = ("missing-why", "missing-how")
     return [
-        (Path(row["path"]).name, row["line"], row["code"], row["severity"])
-        for row in rows
-        if row["code"] not in advice
+        (Path(row["path"]).name, row["line"], row["code"], row["severity"]) for row in rows if row["code"] not in advice
     ]
 
 
@@ -43,9 +39,7 @@ def test_an_index_past_200_lines_names_the_entries_past_it(tmp_path: Path, learn
     memory.mkdir()
     lines = ["# Memory Index", ""]
     for n in range(1, 209):
-        (memory / f"rule-{n:03}.md").write_text(
-            f"---\nname: rule-{n:03}\ndescription: d\ntype: user\n---\n\nR{n}.\n"
-        )
+        (memory / f"rule-{n:03}.md").write_text(f"---\nname: rule-{n:03}\ndescription: d\ntype: user\n---\n\nR{n}.\n")
         lines.append(f"- [Rule {n}](rule-{n:03}.md) — rule {n}")
     (memory / "MEMORY.md").write_text("\n".join(lines) + "\n")
     done = learnloop("check", "--memory", str(memory), "--json")
@@ -65,9 +59,7 @@ def test_keys_that_are_not_ours_are_never_judged(tmp_path: Path, learnloop: Run)
     assert found(learnloop, case(tmp_path, "05-unknown-top-level-keys")) == []
 
 
-def test_heads_that_are_not_yaml_are_named_and_the_valid_file_is_served(
-    tmp_path: Path, learnloop: Run
-) -> None:
+def test_heads_that_are_not_yaml_are_named_and_the_valid_file_is_served(tmp_path: Path, learnloop: Run) -> None:
     memory = case(tmp_path, "06-broken-yaml")
     before = every_byte(memory)
     assert found(learnloop, memory) == [
@@ -142,9 +134,7 @@ def test_a_finding_is_path_line_code_and_message(memory: Path, learnloop: Run) -
     learnloop("note", "Read it.", "--name", "read-it", "--how", "Now.")
     done = learnloop("check")
     assert (done.code, done.err) == (0, "learnloop: 0 errors, 1 warning\n")
-    assert done.out == (
-        ".claude/memory/read-it.md:1: missing-why warning: the body has no **Why:** paragraph\n"
-    )
+    assert done.out == (".claude/memory/read-it.md:1: missing-why warning: the body has no **Why:** paragraph\n")
 
 
 def test_paths_are_told_from_where_a_person_is(memory: Path, learnloop: Run) -> None:
@@ -425,9 +415,7 @@ def staged(repo: Path, learnloop: Run) -> Path:
 
 def state(repo: Path) -> tuple[dict[str, str], str]:
     """The work tree's bytes and the index."""
-    files = [
-        path for path in repo.rglob("*") if path.is_file() and ".git" not in path.relative_to(repo).parts
-    ]
+    files = [path for path in repo.rglob("*") if path.is_file() and ".git" not in path.relative_to(repo).parts]
     sums = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     return sums, git(repo, "ls-files", "-s")
 
@@ -448,9 +436,7 @@ def test_staged_never_prints_the_value(staged: Path, learnloop: Run) -> None:
 def test_plain_check_reads_the_work_tree(staged: Path, learnloop: Run) -> None:
     done = learnloop("check", "--memory", str(staged), "--json")
     assert done.code == 1
-    errors = [
-        (Path(row["path"]).name, row["code"]) for row in done.json["findings"] if row["severity"] == "error"
-    ]
+    errors = [(Path(row["path"]).name, row["code"]) for row in done.json["findings"] if row["severity"] == "error"]
     assert errors == [("MEMORY.md", "dangling-line"), ("beta.md", "frontmatter-unclosed")]
 
 
@@ -463,9 +449,7 @@ def test_check_changes_neither_work_tree_nor_index(
     assert state(repo) == before
 
 
-def test_a_fixing_hook_leaves_unstaged_edits_alone_and_says_so(
-    staged: Path, learnloop: Run, repo: Path
-) -> None:
+def test_a_fixing_hook_leaves_unstaged_edits_alone_and_says_so(staged: Path, learnloop: Run, repo: Path) -> None:
     before = state(repo)
     done = learnloop("cleanup", "--hook", "--today", "2027-03-01", cwd=repo)
     assert (done.code, state(repo)) == (0, before)

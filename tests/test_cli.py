@@ -55,9 +55,7 @@ def named(row: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("row", CHANGES, ids=named)
-def test_a_change_answers_with_the_keys_of_every_change(
-    world: Path, learnloop: Run, row: dict[str, Any]
-) -> None:
+def test_a_change_answers_with_the_keys_of_every_change(world: Path, learnloop: Run, row: dict[str, Any]) -> None:
     """R001-72; R004-95, design §12."""
     done = learnloop(*row["words"], "--json")
     assert done.code == 0, done.out
@@ -92,10 +90,7 @@ def test_a_dry_run_writes_nothing_anywhere(world: Path, learnloop: Run, row: dic
 
 @pytest.mark.parametrize("row", CHANGES, ids=named)
 def test_what_a_dry_run_shows_is_what_is_committed(world: Path, learnloop: Run, row: dict[str, Any]) -> None:
-    shown = [
-        plan["message"].split("\n")[0]
-        for plan in learnloop(*row["words"], "--dry-run", "--json").json["plans"]
-    ]
+    shown = [plan["message"].split("\n")[0] for plan in learnloop(*row["words"], "--dry-run", "--json").json["plans"]]
     done = learnloop(*row["words"], "--json")
     assert [git(world, "log", "-1", "--format=%s", commit) for commit in done.json["commits"]] == shown
 
@@ -167,9 +162,7 @@ def test_status_counts_only_our_paths(repo: Path, learnloop: Run) -> None:
     """Design §12: how many of our paths differ from HEAD."""
     skill = made_skill(repo, learnloop)
     (skill / "references" / "guide.md").write_text("# A guide of the person\n")
-    (skill / "references" / "memory.md").write_text(
-        (skill / "references" / "memory.md").read_text() + "\nText.\n"
-    )
+    (skill / "references" / "memory.md").write_text((skill / "references" / "memory.md").read_text() + "\nText.\n")
     assert learnloop("status", "--json", cwd=skill).json["queued"] == 1
 
 
@@ -202,9 +195,7 @@ def test_status_serves_where_a_guard_refuses_to_absorb(world: Path, learnloop: R
 def test_log_answers_with_its_keys(world: Path, learnloop: Run) -> None:
     """Design §12."""
     rows = learnloop("log", "down", "--json").json["commits"]
-    assert [set(row) for row in rows] == [{"commit", "change", "slugs", "date", "author", "subject"}] * len(
-        rows
-    )
+    assert [set(row) for row in rows] == [{"commit", "change", "slugs", "date", "author", "subject"}] * len(rows)
     assert rows[0] == {
         "commit": git(world, "rev-parse", "HEAD"), "change": "confirm", "slugs": ["down"],
         "date": rows[0]["date"], "author": "Ada Test", "subject": "learnloop: confirm down",
@@ -288,9 +279,7 @@ def test_no_command_prints_the_help_to_standard_error(learnloop: Run) -> None:
     assert "Usage: learnloop" in done.err
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["-h"], *([row.name, "--help"] for row in TABLE)], ids=" ".join
-)
+@pytest.mark.parametrize("words", [["--help"], ["-h"], *([row.name, "--help"] for row in TABLE)], ids=" ".join)
 def test_help_is_on_standard_output_and_exit_0(learnloop: Run, words: list[str]) -> None:
     done = learnloop(*words)
     assert (done.code, done.err) == (0, "")
@@ -330,9 +319,7 @@ def test_a_bug_is_exit_70_and_keeps_its_trace(
     assert "ZeroDivisionError" in trace.read_text()
 
 
-def test_what_the_machine_refuses_is_exit_4(
-    world: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_machine_refuses_is_exit_4(world: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(call: object) -> answer.Answer:
         raise OSError(28, "No space left on device", "/x")
 

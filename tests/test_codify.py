@@ -22,10 +22,7 @@ BULLET = f"- Read the down step. <!-- learnloop: down {DAY} -->\n"
 def skill(repo: Path, learnloop: Run) -> Path:
     """A skill with one candidate, `down`."""
     skill = made_skill(repo, learnloop)
-    assert (
-        learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01", cwd=skill).code
-        == 0
-    )
+    assert learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01", cwd=skill).code == 0
     return skill
 
 
@@ -81,9 +78,7 @@ def test_promote_appends_to_learnings(skill: Path, learnloop: Run) -> None:
     git(skill, "commit", "-q", "-m", "Learnings")
     done = learnloop("promote", "down", "--today", DAY)
     assert done.out.startswith("codified down in learnings.md, archived (")
-    assert (skill / "learnings.md").read_bytes() == b"# Learnings\r\n\r\n- One.\r\n" + BULLET.encode()[
-        :-1
-    ] + b"\r\n"
+    assert (skill / "learnings.md").read_bytes() == b"# Learnings\r\n\r\n- One.\r\n" + BULLET.encode()[:-1] + b"\r\n"
 
 
 def test_learnings_begin_with_what_they_are(skill: Path, learnloop: Run) -> None:
@@ -162,9 +157,7 @@ def test_a_rule_that_looks_like_markdown_stays_one_bullet() -> None:
     assert text.count("-->") == text.count("<!--") == 1
 
 
-@given(
-    st.text(max_size=200), st.sampled_from(["", "# A\n", "# A\n\n## Rules\n\n- one\n\ntext\n", "A\r\n\r\nB"])
-)
+@given(st.text(max_size=200), st.sampled_from(["", "# A\n", "# A\n\n## Rules\n\n- one\n\ntext\n", "A\r\n\r\nB"]))
 def test_every_line_of_the_target_is_kept(rule: str, target: str) -> None:
     row = Lesson("x", "x.md", "", rule=rule or "r")
     new = codify._with_rule(codify.Target("g.md", "g.md", target, True), row, "Rules", DAY)
@@ -249,9 +242,7 @@ def test_merging_the_branch_is_understood(skill: Path, learnloop: Run, repo: Pat
     ("name", "code", "exit_code"),
     [("main", "branch-exists", 4), ("a..b", "usage", 2), ("-x", "usage", 2), ("@{-1}", "usage", 2)],
 )
-def test_a_branch_that_cannot_be_made(
-    skill: Path, learnloop: Run, name: str, code: str, exit_code: int
-) -> None:
+def test_a_branch_that_cannot_be_made(skill: Path, learnloop: Run, name: str, code: str, exit_code: int) -> None:
     done = learnloop("codify", "down", f"--branch={name}", "--json")
     assert (done.code, done.json["error"]["code"]) == (exit_code, code)
 

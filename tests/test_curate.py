@@ -50,9 +50,7 @@ def test_due_at_five_candidates(count: int, due: list[str]) -> None:
     assert curate.reasons(memory_of(*rows), TODAY) == due
 
 
-@pytest.mark.parametrize(
-    ("day", "due"), [("2026-11-16", []), ("2026-11-15", ["old is 15 days old (due after 14)"])]
-)
+@pytest.mark.parametrize(("day", "due"), [("2026-11-16", []), ("2026-11-15", ["old is 15 days old (due after 14)"])])
 def test_due_on_the_15th_day(day: str, due: list[str]) -> None:
     """R002-31."""
     assert curate.reasons(memory_of(candidate("old", day)), TODAY) == due
@@ -96,9 +94,7 @@ def test_facts_of_a_project_graduate_instead(kind: str) -> None:
 
 
 def test_facts_of_a_skill_go_stale_like_habits() -> None:
-    assert planned(candidate("fact", "2026-11-15", type="reference"), kind="skill") == [
-        ("archive", ("fact",))
-    ]
+    assert planned(candidate("fact", "2026-11-15", type="reference"), kind="skill") == [("archive", ("fact",))]
 
 
 def test_facts_graduate_is_a_setting() -> None:
@@ -359,18 +355,14 @@ def test_nine_candidates_and_forty_days_are_due(adopted: Path, learnloop: Run) -
     ]
 
 
-def test_the_plan_archives_the_one_stale_entry_and_leaves_what_is_14_days_old(
-    adopted: Path, learnloop: Run
-) -> None:
+def test_the_plan_archives_the_one_stale_entry_and_leaves_what_is_14_days_old(adopted: Path, learnloop: Run) -> None:
     data = learnloop("cleanup", "--memory", str(adopted), "--today", TODAY, "--json").json
     assert [item["slugs"] for item in data["plan"] if item["change"] == "archive"] == [
         ["rollback-note-for-schema-changes"]
     ]
 
 
-def test_contradicting_entries_are_never_merged_or_archived_by_the_plan(
-    adopted: Path, learnloop: Run
-) -> None:
+def test_contradicting_entries_are_never_merged_or_archived_by_the_plan(adopted: Path, learnloop: Run) -> None:
     data = learnloop("cleanup", "--memory", str(adopted), "--today", TODAY, "--json").json
     touched = {slug for item in data["plan"] if item["change"] != "decide" for slug in item["slugs"]}
     assert not touched & {"leave-names-alone-unless-they-mislead", "always-comment-on-names"}

@@ -19,9 +19,7 @@ def shown(learnloop: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     empty.write_text("")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(empty))
     ran = learnloop("demo", cwd=tmp_path)
-    root = Path(
-        next(line.rsplit(" ", 1)[1] for line in ran.out.splitlines() if line.startswith("A repository"))
-    )
+    root = Path(next(line.rsplit(" ", 1)[1] for line in ran.out.splitlines() if line.startswith("A repository")))
     yield ran, root
     shutil.rmtree(root)
 
@@ -67,9 +65,7 @@ def test_demo_shows_each_diff_and_where_to_look(shown: tuple[Ran, Path]) -> None
     assert f"rm -r {root}" in ran.out
 
 
-def test_demo_leaves_a_skill_that_check_finds_nothing_wrong_with(
-    shown: tuple[Ran, Path], learnloop: Run
-) -> None:
+def test_demo_leaves_a_skill_that_check_finds_nothing_wrong_with(shown: tuple[Ran, Path], learnloop: Run) -> None:
     """R002-60 to R002-63."""
     _, root = shown
     checked = learnloop("check", "--json", cwd=root / ".claude" / "skills" / "pr-review")

@@ -20,9 +20,7 @@ LINES = (
 
 
 def rows(count: int, rule: str = "Read the down step.") -> list[Lesson]:
-    return [
-        Lesson(f"rule-{n}", f"rule-{n}.md", "", state="current", rule=f"{rule} {n}") for n in range(count)
-    ]
+    return [Lesson(f"rule-{n}", f"rule-{n}.md", "", state="current", rule=f"{rule} {n}") for n in range(count)]
 
 
 def made(lessons: list[Lesson], budget: int = 2000, version: str = "") -> digest.Digest:
@@ -151,8 +149,6 @@ def test_show_of_a_skill_marks_older_versions(repo: Path, learnloop: Run) -> Non
 
 
 @pytest.mark.parametrize("budget", ["0", "-5", "x", ""])
-def test_a_budget_that_is_no_number_above_0_is_a_usage_error(
-    memory: Path, learnloop: Run, budget: str
-) -> None:
+def test_a_budget_that_is_no_number_above_0_is_a_usage_error(memory: Path, learnloop: Run, budget: str) -> None:
     done = learnloop("show", "--budget", budget)
     assert (done.code, done.out) == (2, "")

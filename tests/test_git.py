@@ -67,7 +67,7 @@ def test_hostile_configuration_never_runs(repo: Path, tmp_path: Path, learnloop:
         for words in (("init",), ("note", "Read the log first."), ("status",), ("log",), ("undo",))
     ]
     assert codes == [0, 0, 0, 0, 0]
-    assert (canary.read_text() if canary.exists() else '') == ''
+    assert (canary.read_text() if canary.exists() else "") == ""
 
 
 def test_a_commit_holds_our_paths_alone(repo: Path) -> None:
@@ -219,9 +219,7 @@ def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
     assert caught.value.code == "bare-repository"
 
 
-def test_a_repository_of_somebody_else_is_refused_with_the_way_out(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_of_somebody_else_is_refused_with_the_way_out(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reliability 29: git is asked before anything is written."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     with pytest.raises(UnableError) as caught:

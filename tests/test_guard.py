@@ -421,9 +421,7 @@ def test_no_part_of_the_value_is_repeated(kind: str) -> None:
         refuse_secrets({"title": "fine", "evidence": EXAMPLES[kind][0]})
     error = refusal.value
     said = f"{error} {error!r} {error.message} {error.hint}"
-    random_parts = [
-        (alphabet * 2)[i : i + 6] for alphabet in (MIXED, LOWER, UPPER, HEX) for i in range(len(alphabet))
-    ]
+    random_parts = [(alphabet * 2)[i : i + 6] for alphabet in (MIXED, LOWER, UPPER, HEX) for i in range(len(alphabet))]
     assert not [part for part in random_parts if part in said]
     assert error.__cause__ is None
     assert "\n" not in error.message
@@ -516,9 +514,9 @@ def test_hostile_repetition_is_bounded(seed: str) -> None:
 
 
 def test_an_ordinary_note_is_quick() -> None:
-    note = (
-        "Set DB_PASSWORD in CI, then curl with the key; the token budget of the API test is named there. " * 7
-    )[:600]
+    note = ("Set DB_PASSWORD in CI, then curl with the key; the token budget of the API test is named there. " * 7)[
+        :600
+    ]
     find_secrets(note)
     begin = time.process_time()
     for _ in range(20):
@@ -544,8 +542,6 @@ def test_a_token_between_blanks_is_found_in_any_text(before: str, after: str) ->
     assert find_secrets(f"{before} \n {TOKEN} \n {after}")
 
 
-@pytest.mark.parametrize(
-    "path", [guard.__file__, Path(guard.__file__).with_name("secret_shapes.py"), __file__]
-)
+@pytest.mark.parametrize("path", [guard.__file__, Path(guard.__file__).with_name("secret_shapes.py"), __file__])
 def test_these_files_hold_no_secret(path: str | Path) -> None:
     assert kinds(Path(path).read_text(encoding="utf-8")) == []

@@ -104,9 +104,7 @@ def test_every_option_of_note_stands_in_the_file(memory: Path, learnloop: Run) -
     )
 
 
-def test_standard_input_is_rule_why_and_how(
-    memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_is_rule_why_and_how(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Design §5: the first paragraph is the rule, labelled ones are taken as such, the rest is context."""
     rule = "Ask for the\ndown step.\n \nOnly for SQL.\n"
     text = f"{rule}\n**Why:** No way back.\n\nHow to apply: Open it first.\n"
@@ -142,12 +140,8 @@ def test_a_note_larger_than_64_kib_is_refused(memory: Path, learnloop: Run) -> N
     assert (done.code, done.json["error"]["code"]) == (3, "too-long")
 
 
-@pytest.mark.parametrize(
-    "option", ["--why", "--how", "--title", "--context", "--evidence", "--tag", "--name"]
-)
-def test_a_secret_in_any_option_is_refused_and_not_shown(
-    memory: Path, learnloop: Run, option: str, repo: Path
-) -> None:
+@pytest.mark.parametrize("option", ["--why", "--how", "--title", "--context", "--evidence", "--tag", "--name"])
+def test_a_secret_in_any_option_is_refused_and_not_shown(memory: Path, learnloop: Run, option: str, repo: Path) -> None:
     """R004-20."""
     secret = "ghp_" + "Ab1" * 12
     done = learnloop("note", RULE, option, f"use {secret} here")
@@ -480,8 +474,7 @@ def test_an_archived_lesson_takes_no_place(memory: Path, learnloop: Run) -> None
     two(learnloop)
     learnloop("forget", "new")
     assert [
-        learnloop(*w).code
-        for w in (("supersede", "new", "old"), ("merge", "new", "old"), ("merge", "old", "new"))
+        learnloop(*w).code for w in (("supersede", "new", "old"), ("merge", "new", "old"), ("merge", "old", "new"))
     ] == [2, 2, 2]
 
 
@@ -491,9 +484,7 @@ def test_an_archived_lesson_takes_no_place(memory: Path, learnloop: Run) -> None
 def archived(memory: Path, note: str) -> None:
     """Archive the lesson by hand with a note."""
     path = memory / f"{SLUG}.md"
-    path.write_text(
-        path.read_text().replace("  state: candidate\n", f"  state: archived\n  archive_note: {note}\n")
-    )
+    path.write_text(path.read_text().replace("  state: candidate\n", f"  state: archived\n  archive_note: {note}\n"))
 
 
 def see_again(learnloop: Run, run: str = "r2", day: str = "2026-06-20") -> Ran:

@@ -47,10 +47,7 @@ def taken_back(home: Home, commands: int) -> None:
 def states(home: Home, paths: Sequence[str]) -> set[str]:
     """What the files say of their state."""
     texts = [(home.folder / path).read_text("utf-8") for path in paths]
-    return {
-        next((row.split()[1] for row in text.splitlines() if row.startswith("  state: ")), "")
-        for text in texts
-    }
+    return {next((row.split()[1] for row in text.splitlines() if row.startswith("  state: ")), "") for text in texts}
 
 
 @pytest.mark.parametrize("third", THIRDS)
@@ -58,9 +55,7 @@ def test_every_topic_file_returns_to_its_bytes(third: int, repo: Path, learnloop
     """Adopt, note, graduate, archive, undo; quarantined files stay untouched throughout (R002-05)."""
     folder = repo / ".claude" / "memory"
     shutil.copytree(SHAPES / "topic", folder)
-    listed = "".join(
-        f"- [{Path(path).stem}]({path}) — as it was\n" for path in TOPICS if path != "29-empty.md"
-    )
+    listed = "".join(f"- [{Path(path).stem}]({path}) — as it was\n" for path in TOPICS if path != "29-empty.md")
     (folder / "MEMORY.md").write_text(f"What we know:\n{listed}\nMore prose.\n", "utf-8")
     original = {path: (SHAPES / "topic" / path).read_bytes() for path in TOPICS}
     home = adopted_project(repo, learnloop)
@@ -90,9 +85,7 @@ def test_every_index_returns_to_its_bytes(source: Path, part: slice, repo: Path,
     for target in targets:
         file = folder / target
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(
-            f"---\nname: {file.stem}\ndescription: About {file.stem}\n---\n\nThink of {file.stem}.\n"
-        )
+        file.write_text(f"---\nname: {file.stem}\ndescription: About {file.stem}\n---\n\nThink of {file.stem}.\n")
     home = adopted_project(repo, learnloop)
     assert home.document.read_bytes() == source.read_bytes()
     home.sync()

@@ -64,9 +64,7 @@ def test_a_text_scanned_before_is_not_scanned_again_unless_asked() -> None:
 
 
 def test_of_two_files_with_one_slug_the_upper_one_counts() -> None:
-    model = Model(
-        "project", {"topics/a.md": PLAIN, "a.md": STATELESS, "archive/b.md": PLAIN, "zoo/b.md": PLAIN}
-    )
+    model = Model("project", {"topics/a.md": PLAIN, "a.md": STATELESS, "archive/b.md": PLAIN, "zoo/b.md": PLAIN})
     assert {slug: lesson.path for slug, lesson in model.memory.lessons.items()} == {
         "a": "a.md",
         "b": "zoo/b.md",
@@ -109,9 +107,7 @@ def test_a_document_that_is_a_link_out_of_the_repository_is_not_read(tmp_path: P
     assert (tmp_path / "elsewhere.md").read_bytes() == before
 
 
-def test_a_document_that_is_a_link_into_the_repository_is_read_and_written_through(
-    repo: Path, learnloop: Run
-) -> None:
+def test_a_document_that_is_a_link_into_the_repository_is_read_and_written_through(repo: Path, learnloop: Run) -> None:
     """Design §11: the link is kept."""
     folder = repo / "memory"
     folder.mkdir()
@@ -205,9 +201,7 @@ def test_lines_over_the_budget_are_left_out_and_named() -> None:
     place = model.place._replace(settings=model.place.settings._replace(index_lines=8))
     rows = model.memory._replace(place=place)
     stepped = memory.in_step(rows, index.NEW, rows.lessons, rows.lessons)
-    assert stepped.left_out == tuple(
-        slug for slug in sorted(rows.lessons) if f"({slug}.md)" not in stepped.text
-    )
+    assert stepped.left_out == tuple(slug for slug in sorted(rows.lessons) if f"({slug}.md)" not in stepped.text)
     assert index.loaded_size(stepped.text)[0] <= 8
     assert stepped.left_out
 
@@ -275,8 +269,7 @@ def test_the_ledger_holds_file_and_entry_of_every_lesson() -> None:
 
 def test_lessons_in_conflict_quarantined_and_removed_keep_their_row() -> None:
     rows = {
-        slug: Agreed(f"{slug}.md", "old", "", zone)
-        for slug, zone in [("a", ""), ("hurt", ""), ("gone", "removed")]
+        slug: Agreed(f"{slug}.md", "old", "", zone) for slug, zone in [("a", ""), ("hurt", ""), ("gone", "removed")]
     }
     model = Model("project", {"a.md": STATELESS, "hurt.md": ""}, index.NEW)
     model.ledger = Ledger(rows)

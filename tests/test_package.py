@@ -1,4 +1,4 @@
-"""The package as it is shipped: one version, no network code, dependencies with one home each, docs that name what is."""
+"""The package as it is shipped: one version, no network code, one home for each dependency, true docs."""
 
 from __future__ import annotations
 
@@ -109,11 +109,8 @@ def test_every_setting_is_documented(setting: str) -> None:
 def test_every_requirement_in_the_table_is_named_by_a_test() -> None:
     """docs/requirements.md: what is promised, and the tests that prove it."""
     told = set(
-        re.findall(
-            r"^\| (R\d{3}-\d\d) \|", (ROOT / "docs" / "requirements.md").read_text("utf-8"), re.MULTILINE
-        )
+        re.findall(r"^\| (R\d{3}-\d\d) \|", (ROOT / "docs" / "requirements.md").read_text("utf-8"), re.MULTILINE)
     )
-    proved = "
-".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    proved = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
     assert told
     assert {number for number in told if number not in proved} == set()

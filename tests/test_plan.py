@@ -18,9 +18,7 @@ def draft(files: dict[str, str], document: str | None = index.NEW) -> Draft:
 
 def test_the_message_has_subject_why_and_trailers() -> None:
     """Design §6: subject, why, trailers Lesson, Learnloop-Change, Run, Learnloop-Command."""
-    plan = Plan(
-        "graduate", ("a", "b"), "seen twice", (), (), (("Run", "r9"), ("Learnloop-Command", "c0ffee"))
-    )
+    plan = Plan("graduate", ("a", "b"), "seen twice", (), (), (("Run", "r9"), ("Learnloop-Command", "c0ffee")))
     assert message(plan) == (
         "learnloop: graduate a, b\n\nseen twice\n\nLesson: a\nLesson: b\nLearnloop-Change: graduate\n"
         "Run: r9\nLearnloop-Command: c0ffee\n"
@@ -34,9 +32,7 @@ def test_the_subject_names_three_lessons_and_counts_the_rest() -> None:
 
 
 def test_a_subject_of_its_own_stands_instead() -> None:
-    assert message(Plan("init", (), "", (), subject="learnloop: init memory")).startswith(
-        "learnloop: init memory\n\n"
-    )
+    assert message(Plan("init", (), "", (), subject="learnloop: init memory")).startswith("learnloop: init memory\n\n")
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -207,9 +207,7 @@ def test_old_findings_fail_no_new_commit_but_all_of_them_do_with_all(hooked: Pat
     assert commit(hooked, "Delete", "--no-verify").code == 0
     assert commit(hooked, "Change", "--allow-empty").code == 0
     config = hooked / ".pre-commit-config.yaml"
-    config.write_text(
-        config.read_text().replace("- id: learnloop-check", "- id: learnloop-check\n    args: [--all]")
-    )
+    config.write_text(config.read_text().replace("- id: learnloop-check", "- id: learnloop-check\n    args: [--all]"))
     git(hooked, "add", "-u")
     assert commit(hooked, "Strict").code == 1
 

@@ -103,9 +103,7 @@ def test_what_was_left_is_not_asked_again(ask: Ask) -> None:
     ask("s\nq\n")
     done = ask("q\n")
     assert "1/1  newer" in done.out
-    assert done.out.endswith(
-        "0 of 1 candidates looked at; 1 looked at before and left for now (review --list)\n"
-    )
+    assert done.out.endswith("0 of 1 candidates looked at; 1 looked at before and left for now (review --list)\n")
 
 
 def test_a_wrong_letter_changes_nothing_and_asks_again(ask: Ask, repo: Path) -> None:
@@ -148,9 +146,7 @@ def test_json_keeps_standard_output_for_the_answer(ask: Ask, repo: Path) -> None
     assert "1/2  older" in done.err
 
 
-def test_an_empty_memory_has_nothing_to_ask(
-    memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_memory_has_nothing_to_ask(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with terminal("") as slave, os.fdopen(slave) as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
         done = learnloop("review")

@@ -42,9 +42,7 @@ def loaded_by(words: list[str], cwd: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("words", QUICK, ids=" ".join)
-def test_a_quick_command_loads_nothing_heavy(
-    memory: Path, repo: Path, learnloop: Run, words: list[str]
-) -> None:
+def test_a_quick_command_loads_nothing_heavy(memory: Path, repo: Path, learnloop: Run, words: list[str]) -> None:
     learnloop("note", "Read the down step first.", "--name", "down", "--run", "r1")
     assert {name.partition(".")[0] for name in loaded_by(words, repo)} & HEAVY == set()
 
