@@ -31,7 +31,8 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
         lines[-1] += eol
     for key, value in changes.items():
         _set(lines, key, value, eol)
-    if parts.lines and not lines and parts.body.startswith(eol):  # the head that an edit gave a plain note goes with it
+    ours = any(line.rstrip("\r\n") == "metadata:" for line in parts.lines)
+    if ours and not lines and parts.body.startswith(eol):  # the head that an edit gave a plain note goes with it
         return parts.before + parts.body[len(eol) :]
     result = join(parts._replace(lines=tuple(lines)))
     _verify(parts, result, changes)
@@ -205,7 +206,12 @@ def _verify(before: Parts, result: str, changes: Mapping[str, Field]) -> None:
     """Refuse an edit that would read back as anything but what was asked for."""
     parts = split(result)
     assert parts is not None, "an edit never takes the head away"
-    old, new = read(before).tree if before.lines else {}, read(parts).tree
+    old = read(before).tree if before.lines else {}
+    try:
+        new = read(parts).tree
+    except HeadError as error:
+        message = f"the head would not be readable any more ({error.message})"
+        raise HeadError("head-not-editable", error.line, message) from error
     for key in _keys(old) | _keys(new):
         got = field_of(new, key)
         if key in changes and not _reads_as(got, changes[key]):

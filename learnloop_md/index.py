@@ -79,6 +79,7 @@ def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
             block_zone = _heading_zone(bare) or block_zone
             row = _Row(line, block_zone, True, _heading_zone(bare))
             in_block = "-->" not in bare
+            zone = ""  # what is added behind the comment stands outside the zones
         elif line.place == "text":
             opens = _heading_zone(bare) or ("-" if re.match(r"#{1,2}\s", bare) else "")
             zone = "" if opens == "-" else opens or zone
@@ -260,7 +261,10 @@ class _Draft:
             words = _retargeted(words, first.target, lesson.path) or render(lesson)
         if stays and words != _plain(first.raw):
             self.words[first.line] = _safe(words, first.zone)
-        self.gone |= {e.line for e in mine if e.alone and (e.line != first.line or not stays)}
+        if not stays and first.alone:
+            self.gone.add(first.line)
+        if before != lesson:  # doubled lines are adopted as they are, and become one with the next change
+            self.gone |= {e.line for e in mine if e.alone and e.line != first.line}
         if not stays:
             self.new.append((lesson.state, lesson.path, words))
 
