@@ -319,9 +319,6 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
     return found
 
 
-_CONTRACT = re.compile(r"(#+)\s.*\bcontract\b", re.IGNORECASE)
-
-
 def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
     """Whether SKILL.md still loads the memory, says the contract, and is a valid skill (R002-60, R002-63)."""
     text = read_other("../SKILL.md")
@@ -333,7 +330,7 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
 
     found = [said("invalid-skill", ERROR, fault) for fault in codify.skill_faults(text)]
     name = memory.place.document
-    prose, contract = _prose_and_contract(text)
+    prose, contract = codify.prose_and_contract(text)
     if not re.search(rf"references/{re.escape(name)}", prose):
         message = f"nothing tells the agent to read references/{name} any more; learnloop init --skill writes it"
         found.append(said("load-instruction-missing", ERROR, message))
@@ -348,22 +345,6 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
         if "learnings.md" not in prose:
             found.append(said("learnings-unmentioned", WARNING, "SKILL.md never mentions learnings.md"))
     return found
-
-
-def _prose_and_contract(text: str) -> tuple[str, str]:
-    """What a SKILL.md says outside the section with the contract, and that section.
-
-    The contract names the memory's file too, but it does not tell anybody to read it.
-    """
-    parts: dict[bool, list[str]] = {False: [], True: []}
-    level = 0  # of the contract's heading while inside it
-    for line in scan(text):
-        heading = re.match(r"(#+)\s", line.text) if line.place == "text" else None
-        if heading and (not level or len(heading[1]) <= level):
-            level = len(heading[1]) if _CONTRACT.match(line.text) else 0
-        if line.place == "text":
-            parts[level > 0].append(line.text + "\n")
-    return "".join(parts[False]), "".join(parts[True])
 
 
 def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:

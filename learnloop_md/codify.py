@@ -9,11 +9,12 @@ from learnloop_md import head, outline
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
-from learnloop_md.lines import line_end, split_lines
+from learnloop_md.lines import line_end, scan, split_lines
 from learnloop_md.plan import Draft
 from learnloop_md.tree import HeadError
 
 SECTION = "Learned rules"
+_CONTRACT = re.compile(r"(#+)\s.*\bcontract\b", re.IGNORECASE)
 SKILL_LINES = 500  # the Agent Skills limit for SKILL.md
 SKILL_KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 LEARNINGS = "# Learnings\n\nRules proven in earlier runs. Read them before the main instructions.\n\n"
@@ -120,3 +121,19 @@ def _name(text: str) -> object:
         return head.read(parts).tree.get("name") if parts else None
     except HeadError:
         return None
+
+
+def prose_and_contract(text: str) -> tuple[str, str]:
+    """What a SKILL.md says outside the section with the contract, and that section.
+
+    The contract names the memory's file too, but it does not tell anybody to read it.
+    """
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    level = 0  # of the contract's heading while inside it
+    for line in scan(text):
+        heading = re.match(r"(#+)\s", line.text) if line.place == "text" else None
+        if heading and (not level or len(heading[1]) <= level):
+            level = len(heading[1]) if _CONTRACT.match(line.text) else 0
+        if line.place == "text":
+            parts[level > 0].append(line.text + "\n")
+    return "".join(parts[False]), "".join(parts[True])

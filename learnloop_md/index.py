@@ -174,6 +174,7 @@ def render(lesson: Lesson) -> str:
     hook = fold(lesson.description or lesson.rule)
     if hook.casefold() == title.casefold():  # a title said twice tells nobody when the lesson matters
         hook = fold(lesson.context or lesson.why or lesson.how)
+    hook = hook.replace("](", "] (")  # a second link would make it the line of two lessons
     line = f"- [{title}]({target})"
     return f"{line} — {shorten(hook, max(room - len(title), 20))}" if hook else line
 
@@ -224,7 +225,8 @@ def in_step(
             draft.keep(lesson, before.get(slug))
     for path in sorted(quarantined):
         draft.move(path, "quarantined")
-    return _fitted(draft.text(), lessons, line_budget, character_budget)
+    listed = {s: x for s, x in lessons.items() if not x.is_note and s not in reachable}  # no other line would come back
+    return _fitted(draft.text(), listed, line_budget, character_budget)
 
 
 class _Draft:
@@ -282,7 +284,10 @@ class _Draft:
     def text(self) -> str:
         """The index with all that was noted."""
         lines = [self.words.get(row.line.number, row.line.text) + row.line.end for row, _ in self.rows]
-        return _with_new("".join(_dropped(lines, self.gone)), self.new, self.eol)
+        kept = _dropped(lines, self.gone)
+        if 0 in self.gone and kept and kept[0].rstrip() == "---":
+            kept.insert(0, self.eol)  # a rule that comes to stand first must not open a head
+        return _with_new("".join(kept), self.new, self.eol)
 
 
 def _dropped(lines: list[str], gone: Collection[int]) -> list[str]:
@@ -359,9 +364,7 @@ def _with_zone(text: str, zone: str, eol: str) -> str:
         at = block[-1] + (not closed) if zone == "quarantined" else block[0] + 1
         return _added(text, at, title, eol, gap=zone == "quarantined")
     later = [n for n, (row, _) in enumerate(rows) if row.heading == "candidate" and zone == "current"]
-    # In front of the block only where nothing behind it would fall into the new zone.
-    last = block[:1] if block and not any(row.line.text.strip() for row, _ in rows[block[-1] + 1 :]) else []
-    return _added(text, min([*later[:1], *last, room_at_end(text)]), title, eol)
+    return _added(text, min([*later[:1], *block[:1], room_at_end(text)]), title, eol)
 
 
 def _added(text: str, at: int, block: str, eol: str, *, gap: bool = True) -> str:

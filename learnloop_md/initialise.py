@@ -23,10 +23,10 @@ from learnloop_md import (
     store,
 )
 from learnloop_md.apply import Asked, Done
-from learnloop_md.codify import check_skill
+from learnloop_md.codify import check_skill, prose_and_contract
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lesson import free_slug, slugify
-from learnloop_md.lines import line_end, scan, split_lines
+from learnloop_md.lines import line_end, split_lines
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 
@@ -376,7 +376,7 @@ def _adopt_entries(draft: Draft) -> None:
 def with_contract(text: str, name: str) -> str:
     """A SKILL.md that tells the agent to read its memory and states the contract (R002-60, R002-63)."""
     eol = line_end(text)
-    prose = "".join(line.text + "\n" for line in scan(text) if line.place == "text")
+    prose, contract = prose_and_contract(text)
     if f"references/{name}" not in prose:
         lines = split_lines(text)
         rows = outline.headings(text)
@@ -385,7 +385,7 @@ def with_contract(text: str, name: str) -> str:
             lines[at - 1] += eol
         lines[at:at] = [eol, LOAD.format(name=name) + eol]
         text = "".join(lines)
-    if not re.search(r"(?im)^#+\s.*\bcontract\b", prose):
+    if not contract:
         text += "" if text.endswith("\n") else eol
         text += eol + CONTRACT.format(name=name).replace("\n", eol)
     return text

@@ -29,6 +29,8 @@ _SLUG_ROOM = 48  # a made slug stays short enough for an index line of 150 chara
 _LOOSE_ENDS = set(
     ("a an and as at before after but by for from in into is it of on or so than that the to when with").split()
 )
+# Letters without ink (Hangul fillers) and variation selectors.
+_INVISIBLE = re.compile("[\u115f\u1160\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _RESERVED = {
     "claude", "memory", "readme", "skill", "agents", "learnings", "index", "review-patterns",
     "con", "prn", "aux", "nul", *(f"{device}{n}" for device in ("com", "lpt") for n in range(1, 10)),
@@ -121,8 +123,9 @@ def first_sentence(text: str) -> str:
 
 def slugify(text: str) -> str:
     """A slug for text: lower-case letters and digits of any script joined by "-", at most 48 characters."""
-    folded = unicodedata.normalize("NFC", text).lower()
-    words = re.findall(r"[^\W_]+", re.sub(r"['’`]", "", folded))
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    found = re.findall(r"[^\W_]+", re.sub(rf"['’`]|{_INVISIBLE.pattern}", "", folded))
+    words = [word for word in found if word == word.lower() and not _mixes_scripts(word)]
     kept: list[str] = []
     for word in words:
         if len("-".join([*kept, word])) > _SLUG_ROOM:
@@ -140,7 +143,8 @@ def free_slug(wanted: str, taken: Collection[str]) -> str:
     slug, n = wanted, 1
     while slug.casefold() in used:
         n += 1
-        slug = f"{wanted}-{n}"
+        ending = f"-{n}"
+        slug = wanted[: SLUG_LIMIT - len(ending)].rstrip("-") + ending
     return slug
 
 
@@ -168,18 +172,24 @@ _SLUG_HINT = "use lower-case letters and digits joined by '-', at most 80 charac
 
 def _slug_faults(name: str) -> Iterable[tuple[str, str, bool]]:
     stem = re.split(r"[.~]", name.casefold())[0]
-    letters = {unicodedata.name(c, "?").split()[0] for c in name if c.isalpha() and not "a" <= c.lower() <= "z"}
-    latin = any("a" <= c.lower() <= "z" for c in name)
+    composed = unicodedata.normalize("NFC", name)
+    styled = any(unicodedata.normalize("NFKC", c) != c for c in composed if c.isalnum())
+    alike = styled or any(map(_mixes_scripts, re.split(r"[\W_]+", composed)))
     yield "path-traversal", "it leads out of the memory", name in {"", ".", ".."} or bool(re.search(r"[/\\]", name))
-    hidden = any(unicodedata.category(c) in {"Cf", "Co", "Cs"} for c in name)
+    hidden = bool(_INVISIBLE.search(name)) or any(unicodedata.category(c) in {"Cf", "Co", "Cs"} for c in name)
     yield "hidden-unicode", "it holds hidden characters", hidden
     yield "too-long", f"it is longer than {SLUG_LIMIT} characters", len(name) > SLUG_LIMIT or len(name.encode()) > 240
     dotgit = name.casefold().startswith((".git", "git~"))
     yield "reserved-name", "the name is reserved", dotgit or stem in _RESERVED or name.endswith((".", " "))
-    yield "confusable-name", "it mixes look-alike scripts", latin and bool(letters & {"CYRILLIC", "GREEK"})
+    yield "confusable-name", "it holds letters that look like others", alike
     yield "bad-char", "only letters, digits and '-' may stand in it", not re.fullmatch(r"[^\W_]+(?:-[^\W_]+)*", name)
-    decomposed = unicodedata.normalize("NFC", name) != name
-    yield "bad-char", "it is not in composed form (NFC)", decomposed
+    yield "bad-char", "it is not in composed form (NFC)", composed != name
+
+
+def _mixes_scripts(word: str) -> bool:
+    """Whether a word has Latin letters beside Cyrillic or Greek ones, which look the same."""
+    scripts = {unicodedata.name(c, "?").split()[0] for c in word if c.isalpha()}
+    return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK"})
 
 
 def check_day(day: str, option: str = "--today") -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 from learnloop_md import git, history, lessonfile, store
 from learnloop_md.errors import UnableError
 from learnloop_md.history import Reversal
+from learnloop_md.lesson import merged_events
 from learnloop_md.life import Outcome
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
+from learnloop_md.tree import Field
 
 
 def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
@@ -91,7 +93,41 @@ def _merged(path: str, current: bytes | None, base: bytes | None, other: bytes |
         return merged.stdout
     if not strict:
         return current
+    if (fields := _by_fields(path, current, base, other)) is not None:
+        return fields
     raise UnableError(f"{path} was changed since in the same lines", hint, code="changed-since")
+
+
+_FIELDS = (
+    "name description type state title kind created tags pinned reviewed revived archive_note codified_in supersedes "
+    "superseded_by context skill_version"
+).split()
+_EVENTS = ("seen", "confirmed", "disputed")
+
+
+def _by_fields(path: str, current: bytes, base: bytes, other: bytes) -> bytes | None:
+    """A lesson with the fields that changed from base to other; None where a later change of one stands in the way.
+
+    Neighbouring lists (a confirmation, then a dispute) conflict as lines and not as fields.
+    """
+    readings = [lessonfile.read(path, data) for data in (current, base, other)]
+    rows = [reading.lesson for reading in readings if isinstance(reading, lessonfile.Reading)]
+    if len(rows) != len(readings):
+        return None
+    now, after, before = rows
+    if any(getattr(after, part) != getattr(before, part) for part in ("rule", "why", "how")):
+        return None
+    changes: dict[str, Field] = {}
+    for name in _FIELDS:
+        if getattr(after, name) != getattr(before, name):
+            if getattr(now, name) != getattr(after, name):
+                return None
+            changes[name] = getattr(before, name) or None
+    for name in _EVENTS:
+        came, went = (set(getattr(a, name)) - set(getattr(b, name)) for a, b in ((after, before), (before, after)))
+        if came or went:
+            changes[name] = merged_events(set(getattr(now, name)) - came, went)
+    return lessonfile.with_fields(now.text, changes).encode("utf-8", "surrogateescape")
 
 
 def reversal_of(place: Place, what: str) -> Reversal:

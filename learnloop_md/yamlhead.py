@@ -15,9 +15,14 @@ _TOO_DEEP = "the head is nested too deeply"
 class StrictHandler(YAMLHandler):
     """Loads a head as strings, lists and mappings; no anchors, tags, merge keys or duplicates (design §3)."""
 
-    def __init__(self, first_line: int) -> None:
+    def __init__(self, text: str, first_line: int) -> None:
         super().__init__()
-        self.first_line = first_line
+        self.text, self.first_line = text, first_line
+
+    def split(self, text: str) -> tuple[str, str]:
+        """The head as it was cut: the library's own cut drops blank lines and stops at any line of dashes."""
+        del text
+        return self.text, ""
 
     def load(self, fm: str, **kwargs: Any) -> Any:
         del kwargs
@@ -37,9 +42,7 @@ class StrictHandler(YAMLHandler):
 
 def load(text: str, first_line: int) -> dict[str, Tree]:
     """The head's tree. Raises HeadError with the reason code and the line in the file."""
-    handler = StrictHandler(first_line)
-    # The fences are put around the text again, so that the library's own splitting and loading read the head.
-    metadata, _ = frontmatter.parse(f"---\n{text}---\n", handler=handler)
+    metadata, _ = frontmatter.parse(text, handler=StrictHandler(text, first_line))
     return cast("dict[str, Tree]", metadata)
 
 

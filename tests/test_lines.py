@@ -1,41 +1,102 @@
-"""Structure of markdown lines."""
+"""Which lines are structure: not those of a fence, a block comment or a head."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md.lines import conflict_line, line_end, scan, split_lines
+from learnloop_md import lines
+from tests.conftest import DATA
 
-
-@given(st.text(max_size=200))
-def test_lines_put_together_are_the_text(text: str) -> None:
-    """R002-05."""
-    assert "".join(split_lines(text)) == text
-    assert "".join(line.raw for line in scan(text)) == text
+pieces = st.lists(
+    st.sampled_from(
+        [
+            "---",
+            "```",
+            "````md",
+            "~~~",
+            "<!--",
+            "<!-- x -->",
+            "-->",
+            "a",
+            "",
+            "- ```",
+            "   ```",
+            "# h",
+            "a\x0cb\u2028c",
+            "\ufeff---",
+        ]
+    ),
+    max_size=12,
+)
+ends = st.sampled_from(["\n", "\r\n"])
 
 
 def places(text: str) -> list[str]:
-    return [line.place for line in scan(text)]
+    return [line.place for line in lines.scan(text)]
 
 
-def test_fences_comments_and_the_head_are_no_text() -> None:
-    text = "---\na: b\n---\nx\n```md\n## no\n```\n<!-- one\ntwo -->\ny <!-- inline -->\n~~~\n```\n~~~\nz\n"
-    assert places(text) == [*["head"] * 3, "text", *["fence"] * 3, *["comment"] * 2, "text", *["fence"] * 3, "text"]
+@given(pieces, ends)
+def test_the_lines_give_the_text_back(rows: list[str], eol: str) -> None:
+    text = eol.join(rows)
+    assert "".join(line.raw for line in lines.scan(text)) == text
 
 
-def test_a_longer_fence_is_closed_only_by_its_like() -> None:
-    assert places("````\n```\n````\nx\n") == ["fence", "fence", "fence", "text"]
+@given(pieces, ends)
+def test_a_text_added_where_there_is_room_is_structure(rows: list[str], eol: str) -> None:
+    """What is added at the end must be seen by the next reader, also where a fence was never closed."""
+    text = lines.with_final_newline(eol.join(rows), eol)
+    at = lines.room_at_end(text)
+    all_rows = lines.split_lines(text)
+    all_rows[at:at] = ["added\n"]
+    assert [line.place for line in lines.scan("".join(all_rows)) if line.text == "added"] == ["text"]
 
 
 def test_only_a_line_feed_ends_a_line() -> None:
-    assert split_lines("a\u2028b\x0cc\x85d\ne") == ["a\u2028b\x0cc\x85d\n", "e"]
+    """Form feeds and U+2028 do not: line numbers must not drift (design §3)."""
+    assert lines.split_lines("a\x0cb\u2028c\x85d\ne") == ["a\x0cb\u2028c\x85d\n", "e"]
 
 
-def test_the_line_end_is_that_of_the_first_line() -> None:
-    assert (line_end("a\r\nb\n"), line_end("a\nb\r\n"), line_end("")) == ("\r\n", "\n", "\n")
+def test_a_fence_closes_with_its_own_mark_at_least_as_long() -> None:
+    assert places("````\n```\n~~~~\n````` x\n`````\na\n") == ["fence"] * 5 + ["text"]
 
 
-def test_a_conflict_in_a_fence_is_an_example() -> None:
-    assert conflict_line("a\n```\n<<<<<<< x\n```\n") == 0
-    assert conflict_line("a\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\n") == 2
+def test_a_fence_in_a_list_item_is_a_fence() -> None:
+    assert places("1. Step\n   ```bash\n   # no heading\n   ```\n- ~~~\n  a\n  ~~~\nb\n") == ["text"] + [
+        "fence"
+    ] * 6 + ["text"]
+
+
+def test_a_comment_begins_at_the_start_of_its_line() -> None:
+    assert places("<!-- a\n```\n-->\nb <!-- c\nd -->\n") == ["comment"] * 3 + ["text"] * 2
+
+
+def test_a_comment_in_a_fence_is_code() -> None:
+    assert places("```\n<!--\n```\na\n") == ["fence"] * 3 + ["text"]
+
+
+def test_a_head_stands_at_the_top_and_is_closed() -> None:
+    assert places("\ufeff---\nname: x\n---\n---\n") == ["head"] * 3 + ["text"]
+
+
+def test_a_rule_at_the_top_is_not_a_head() -> None:
+    """Else all of a document that begins with `---` would be lost to the reader."""
+    assert places("---\n# Memory\n- [a](a.md)\n") == ["text"] * 3
+
+
+def test_the_shape_with_fences_has_no_heading_inside_them() -> None:
+    text = (DATA / "shapes" / "topic" / "12-fences.md").read_text("utf-8")
+    shown = [line.text for line in lines.scan(text) if line.place == "text" and line.text.startswith(("#", "- State"))]
+    assert shown == []
+
+
+def test_the_line_end_of_a_text_is_that_of_its_first_line() -> None:
+    assert [lines.line_end(text) for text in ("", "a", "a\nb\r\n", "a\r\nb\n", "\n", "\r\n")] == [
+        "\n", "\n", "\n", "\r\n", "\n", "\r\n",
+    ]  # fmt: skip
+
+
+def test_conflict_markers_are_found_outside_code_alone() -> None:
+    assert lines.conflict_line("a\n<<<<<<< HEAD\n") == 2
+    assert lines.conflict_line("a\r\n>>>>>>> x\r\n") == 2
+    assert lines.conflict_line("```\n<<<<<<< HEAD\n```\n    <<<<<<< HEAD\n<<<<<<<< eight\nTitle\n=======\n") == 0

@@ -1,0 +1,195 @@
+"""Init: make or adopt a memory; one commit, and nothing of a person's changes unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import place
+from tests.conftest import Run, git
+
+OLD = "---\nname: brew\ndescription: Brew tea first\ntype: feedback\n---\n\nBrew tea first.\n"
+
+
+def tree(repo: Path) -> list[str]:
+    return git(repo, "show", "--format=", "--name-only", "HEAD").splitlines()
+
+
+def test_a_repository_gets_a_memory_in_one_commit(repo: Path, learnloop: Run) -> None:
+    """Design §2: .claude/memory, the local setting, .gitattributes; ends in one commit."""
+    before = git(repo, "rev-parse", "HEAD")
+    assert learnloop("init", cwd=repo).code == 0
+    assert git(repo, "rev-parse", "HEAD~1") == before
+    assert tree(repo) == [".claude/memory/MEMORY.md", ".gitattributes"]
+    local = json.loads((repo / ".claude" / "settings.local.json").read_text())
+    assert local == {"autoMemoryDirectory": str(repo / ".claude" / "memory")}
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_init_twice_changes_nothing(memory: Path, repo: Path, learnloop: Run) -> None:
+    head = git(repo, "rev-parse", "HEAD")
+    assert learnloop("init", cwd=repo).code == 0
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
+def test_the_local_settings_keep_every_other_byte(repo: Path, learnloop: Run) -> None:
+    path = repo / ".claude" / "settings.local.json"
+    path.parent.mkdir()
+    path.write_text('{\n    "model": "x",  \n    "hooks": {}\n}\n')
+    learnloop("init", cwd=repo)
+    added = f'"autoMemoryDirectory": "{repo}/.claude/memory",\n    '
+    assert path.read_text() == "{\n    " + added + '"model": "x",  \n    "hooks": {}\n}\n'
+
+
+def test_malformed_settings_are_refused_with_the_line(repo: Path, learnloop: Run) -> None:
+    path = repo / ".claude" / "settings.local.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "a": 1,\n}\n')
+    ran = learnloop("init", cwd=repo)
+    assert (ran.code, "settings.local.json:3" in ran.err, ran.err.count("\n")) == (2, True, 1)
+    assert not (repo / ".claude" / "memory").exists()
+
+
+def test_an_existing_memory_is_adopted_byte_for_byte(repo: Path, learnloop: Run) -> None:
+    """Design §2: what was loaded every session counts as current; prose and lines stay."""
+    memory = repo / ".claude" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "brew.md").write_text(OLD)
+    (memory / "MEMORY.md").write_text("# Mine\n\nProse.\n- [Brew](brew.md) - tea\n")
+    before = {path.name: path.read_bytes() for path in memory.iterdir()}
+    learnloop("init", cwd=repo)
+    assert {path.name: path.read_bytes() for path in memory.iterdir()} == before
+    assert 'adopted = [\n  "brew",\n]' in (repo / ".learnloop.toml").read_text()
+    assert learnloop("status", "--json", cwd=repo).json["lessons"]["current"] == 1
+
+
+def test_a_dry_run_writes_nothing(repo: Path, learnloop: Run) -> None:
+    before = sorted(path for path in repo.rglob("*") if ".git" not in path.parts)
+    assert learnloop("init", "--dry-run", cwd=repo).code == 0
+    assert sorted(path for path in repo.rglob("*") if ".git" not in path.parts) == before
+    assert not (repo / ".git" / "learnloop").exists()
+
+
+def test_an_ignored_place_is_named_with_its_rule(repo: Path, learnloop: Run) -> None:
+    (repo / ".gitignore").write_text("*.log\n.claude/\n")
+    ran = learnloop("init", cwd=repo)
+    assert (ran.code, ".gitignore:2" in ran.err, "--dir" in ran.err) == (4, True, True)
+    assert not (repo / ".claude").exists()
+
+
+def test_consent_lifts_the_rule_for_the_memory_alone(repo: Path, learnloop: Run) -> None:
+    """Design §2: after `.claude/` a negation has no effect, so it becomes `.claude/*` first."""
+    (repo / ".gitignore").write_text("*.log\n.claude/\n")
+    assert learnloop("init", "--yes", cwd=repo).code == 0
+    assert ".claude/memory/MEMORY.md" in git(repo, "ls-files")
+    (repo / ".claude" / "other.json").write_text("{}")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_another_folder_is_found_by_a_fresh_clone(repo: Path, tmp_path: Path, learnloop: Run) -> None:
+    assert learnloop("init", "--dir", "docs/memory", cwd=repo).code == 0
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+    assert place.find(tmp_path / "clone").folder == tmp_path / "clone" / "docs" / "memory"
+
+
+@pytest.mark.parametrize("folder", ["../out", "/abs", "~/x", ".git/x"])
+def test_a_folder_outside_the_repository_is_refused(repo: Path, folder: str, learnloop: Run) -> None:
+    assert learnloop("init", "--dir", folder, cwd=repo).code == 2
+
+
+def claude_s_own(repo: Path) -> Path:
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / place.project_id(repo) / "memory"
+    folder.mkdir(parents=True)
+    (folder / "brew.md").write_text(OLD)
+    (folder / "MEMORY.md").write_text("- [Brew](brew.md) — tea\n")
+    return folder
+
+
+def test_lessons_that_claude_has_are_named_and_copied_on_consent(repo: Path, learnloop: Run) -> None:
+    own = claude_s_own(repo)
+    assert "could be copied: MEMORY.md, brew.md" in learnloop("init", "--dry-run", cwd=repo).out
+    learnloop("init", "--yes", cwd=repo)
+    assert (repo / ".claude" / "memory" / "brew.md").read_text() == OLD == (own / "brew.md").read_text()
+
+
+def test_native_gives_claude_s_directory_a_repository_of_its_own(repo: Path, learnloop: Run) -> None:
+    own = claude_s_own(repo)
+    head = git(repo, "rev-parse", "HEAD")
+    assert learnloop("init", "--native", cwd=repo).code == 0
+    assert git(own, "ls-files").splitlines() == [".learnloop.toml", "MEMORY.md", "brew.md"]
+    assert (git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")) == (head, "")
+    assert learnloop("note", "Warm the pot.", "--json", cwd=repo).json["commits"]
+
+
+def test_native_inside_a_dotfiles_repository_commits_to_that_one(repo: Path, learnloop: Run) -> None:
+    """Design §2: never nested inside a tracked ~/.claude."""
+    own = claude_s_own(repo)
+    home = Path(os.environ["HOME"])
+    git(home, "init", "-q")
+    git(home, "commit", "-q", "--allow-empty", "-m", "Dotfiles")
+    assert learnloop("init", "--native", cwd=repo).code == 0
+    assert not (own / ".git").exists()
+    assert (own / "brew.md").relative_to(home).as_posix() in git(home, "ls-files")
+
+
+def test_a_skill_s_notebook_is_adopted_in_its_order(repo: Path, learnloop: Run) -> None:
+    """R002-62: every entry kept; only State and File lines are added."""
+    skill = repo / "skills" / "brew"
+    (skill / "references").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: brew\ndescription: Brew tea.\n---\n\n# Brew\n")
+    book = skill / "references" / "memory.md"
+    book.write_text(
+        "# Notes\n\n## Current Patterns\n\n### 2026-05-02 | Warm the pot\n- Lesson: Warm the pot.\n\n"
+        "### 2026-05-01 | Ask first\n- Lesson: Ask first.\n\n## Candidate Patterns\n\n## Archived Patterns\n"
+    )
+    old = book.read_text().splitlines()
+    assert learnloop("init", "--skill", "skills/brew", cwd=repo).code == 0
+    new = book.read_text().splitlines()
+    assert [line for line in new if not line.startswith(("- File: ", "- State: "))] == old
+    lesson = (skill / "references" / "lessons" / "warm-the-pot.md").read_text()
+    assert (lesson.count("- on: 2026-05-02"), "state: current" in lesson) == (2, True)
+
+
+def test_a_skill_gets_the_load_instruction_and_the_contract(repo: Path, learnloop: Run) -> None:
+    """R002-60, R002-63; a contract alone does not load the memory."""
+    skill = repo / "skills" / "brew"
+    skill.mkdir(parents=True)
+    head = "---\nname: brew\ndescription: Brew tea.\n---\n\n"
+    (skill / "SKILL.md").write_text(head + "# Brew\n\n## Memory contract\n\n- Keep `references/memory.md`.\n")
+    learnloop("init", "--skill", "skills/brew", cwd=repo)
+    assert "Read [references/memory.md]" in (skill / "SKILL.md").read_text()
+    assert learnloop("check", "--json", cwd=skill).json["findings"] == []
+
+
+@pytest.mark.parametrize("words", [("--skill", "nowhere"), ("--skill", "x", "--native")])
+def test_wrong_words_of_init_are_one_line(repo: Path, learnloop: Run, words: tuple[str, ...]) -> None:
+    ran = learnloop("init", *words, cwd=repo)
+    assert (ran.code in (2, 4), ran.err.count("\n")) == (True, 1)
+
+
+def test_private_lessons_leave_the_index_and_stay_out_of_git(repo: Path, learnloop: Run) -> None:
+    """Design §2: type user, in a repository that has a remote."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    memory = repo / ".claude" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "ada.md").write_text(OLD.replace("feedback", "user"))
+    (memory / "MEMORY.md").write_text("# Mine\n- [Ada](ada.md) — who\n- [Gone](gone.md) — x\n")
+    learnloop("init", cwd=repo)
+    assert (memory / "MEMORY.md").read_text() == "# Mine\n- [Gone](gone.md) — x\n"
+    assert ".claude/memory/ada.md" not in git(repo, "ls-files")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_tracked_private_lesson_is_an_error(repo: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    memory = repo / ".claude" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "ada.md").write_text(OLD.replace("feedback", "user"))
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Oops")
+    learnloop("init", cwd=repo)
+    codes = [row["code"] for row in learnloop("check", "--json", cwd=repo).json["findings"]]
+    assert "private-tracked" in codes

@@ -1,0 +1,159 @@
+"""Finding the memory: the order of design §2, with Claude Code's own rules as measured."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import place
+from learnloop_md.errors import UnableError
+from tests.conftest import Run, git
+
+
+def memory_at(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "MEMORY.md").write_text("# Memory\n")
+    return folder
+
+
+def skill_at(folder: Path) -> Path:
+    (folder / "references").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(f"---\nname: {folder.name}\ndescription: A skill.\n---\n")
+    (folder / "references" / "memory.md").write_text("## Candidate Patterns\n")
+    return folder
+
+
+def settings(path: Path, directory: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"autoMemoryDirectory": directory}))
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/home/u/proj", "-home-u-proj"),
+        ("/home/u/my_proj", "-home-u-my-proj"),
+        ("/home/u/my.proj", "-home-u-my-proj"),
+        ("/home/u/proj/.worktrees/a", "-home-u-proj--worktrees-a"),
+        ("/home/u/新聞", "-home-u---"),
+        ("/home/u/😀", "-home-u---"),
+    ],
+)
+def test_a_project_s_name_is_claude_s(path: str, name: str) -> None:
+    """R001-80: every UTF-16 unit but A-Z a-z 0-9 becomes one dash."""
+    assert place.project_id(Path(path)) == name
+
+
+def test_a_long_name_is_cut_and_hashed() -> None:
+    """R001-80: over 200 characters, the first 200 and a hash of the path in base 36."""
+    name = place.project_id(Path("/" + "a" * 250))
+    assert name.startswith("-" + "a" * 199 + "-")
+    assert len(name) <= 207
+
+
+def test_an_option_wins_over_everything(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEARNLOOP_MEMORY", str(memory_at(tmp_path / "env")))
+    given = memory_at(tmp_path / "given")
+    found = place.find(repo, str(given))
+    assert (found.folder, found.chosen_by) == (given, "--memory")
+
+
+def test_the_environment_wins_over_settings(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repo / ".learnloop.toml").write_text('memory = "docs/memory"\n')
+    memory_at(repo / "docs" / "memory")
+    monkeypatch.setenv("LEARNLOOP_MEMORY", str(memory_at(tmp_path / "env")))
+    assert place.find(repo).chosen_by == "LEARNLOOP_MEMORY"
+
+
+def test_the_setting_wins_over_a_skill(repo: Path) -> None:
+    (repo / ".learnloop.toml").write_text('memory = "docs/memory"\n')
+    memory_at(repo / "docs" / "memory")
+    assert place.find(skill_at(repo / "skills" / "brew")).folder == repo / "docs" / "memory"
+
+
+def test_the_nearest_skill_wins_over_the_project(repo: Path) -> None:
+    memory_at(repo / ".claude" / "memory")
+    skill = skill_at(repo / "skills" / "brew")
+    found = place.find(skill / "references")
+    assert (found.folder, found.kind, found.document) == (skill / "references", "skill", "memory.md")
+    assert "brew" in found.chosen_by
+
+
+def test_local_settings_win_over_the_project_s_and_the_user_s(repo: Path, tmp_path: Path) -> None:
+    """R001-80, measured: local > project > user."""
+    local, shared, user = (memory_at(tmp_path / name) for name in ("local", "shared", "user"))
+    settings(Path(os.environ["HOME"]) / ".claude" / "settings.json", str(user))
+    assert place.find(repo).folder == user
+    settings(repo / ".claude" / "settings.json", str(shared))
+    assert place.find(repo).folder == shared
+    settings(repo / ".claude" / "settings.local.json", str(local))
+    assert place.find(repo).folder == local
+
+
+@pytest.mark.parametrize("ignored", ["docs/memory", "./x", "/", "~"])
+def test_directories_that_claude_ignores_are_ignored(repo: Path, ignored: str) -> None:
+    memory_at(repo / "docs" / "memory")
+    settings(repo / ".claude" / "settings.json", ignored)
+    assert place.project_folder(repo, None)[1] == "Claude Code's own directory for this project"
+
+
+def test_the_configuration_folder_moves_claude_s_directory(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    folder = memory_at(tmp_path / "config" / "projects" / place.project_id(repo) / "memory")
+    assert place.find(repo).folder == folder
+    monkeypatch.setenv("CLAUDE_CODE_PROJECT_DIR_NAME", "mine")
+    named = memory_at(tmp_path / "config" / "projects" / "mine" / "memory")
+    assert place.find(repo).folder == named
+
+
+def test_a_subdirectory_means_the_repository(memory: Path, repo: Path) -> None:
+    (repo / "src" / "deep").mkdir(parents=True)
+    assert place.find(repo / "src" / "deep").folder == memory
+
+
+def test_a_linked_worktree_means_the_main_checkout(memory: Path, repo: Path, tmp_path: Path, learnloop: Run) -> None:
+    """Design §6: written there, queued, nobody's other checkout moves."""
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
+    head = git(repo, "rev-parse", "HEAD")
+    ran = learnloop("note", "Brew tea first.", "--json", cwd=tmp_path / "tree")
+    assert (ran.code, ran.json["queued"]) == (0, True)
+    assert (memory / "brew-tea-first.md").exists()
+    assert git(repo, "rev-parse", "HEAD") == head
+
+
+def test_a_fresh_clone_finds_the_repository_s_memory(memory: Path, repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+    assert place.find(tmp_path / "clone").folder == tmp_path / "clone" / ".claude" / "memory"
+
+
+def test_no_memory_is_told_with_the_place_tried(repo: Path, learnloop: Run) -> None:
+    ran = learnloop("status", cwd=repo)
+    assert (ran.code, ran.err.count("\n")) == (4, 1)
+    assert str(Path(os.environ["HOME"]) / ".claude" / "projects") in ran.err
+    assert "learnloop init" in ran.err
+
+
+@pytest.mark.parametrize("name", ["nowhere", "app.py", "empty"])
+def test_what_is_no_memory_is_refused(repo: Path, name: str) -> None:
+    (repo / "empty").mkdir()
+    with pytest.raises(UnableError):
+        place.find(repo, name)
+
+
+def test_a_linked_folder_is_refused(repo: Path, tmp_path: Path) -> None:
+    """Design §11: Claude refuses to write through one."""
+    (repo / "link").symlink_to(memory_at(tmp_path / "real"))
+    with pytest.raises(UnableError) as caught:
+        place.find(repo, "link")
+    assert caught.value.code == "symlink-escape"
+
+
+def test_status_says_which_memory_and_why(memory: Path, repo: Path, learnloop: Run) -> None:
+    said = learnloop("status", "--json", cwd=repo).json
+    assert (said["memory"], said["kind"]) == (str(memory), "project")
+    assert said["chosen_by"] == "autoMemoryDirectory in the local settings"
