@@ -265,17 +265,18 @@ class _Draft:
             self.words[first.line] = _safe(words, first.zone)
         if not stays and first.alone:
             self.gone.add(first.line)
-        if before != lesson:  # doubled lines are adopted as they are, and become one with the next change
+        if before != lesson or not stays:  # doubled lines are adopted as they are, and become one with the next change
             self.gone |= {e.line for e in mine if e.alone and e.line != first.line}
         if not stays:
             self.new.append((lesson.state, lesson.path, words))
 
     def move(self, path: str, zone: str) -> None:
-        """Move a line to another zone as it is."""
-        entry = next(iter(self.mine(path)), None)
-        if entry and entry.alone and entry.zone != zone:
-            self.gone.add(entry.line)
-            self.new.append((zone, path, _plain(entry.raw)))
+        """Move a lesson's line to another zone as it is; no other line of it stays elsewhere."""
+        mine = [entry for entry in self.mine(path) if entry.alone]
+        strays = [entry for entry in mine if entry.zone != zone]
+        self.gone |= {entry.line for entry in strays}
+        if strays and len(strays) == len(mine):
+            self.new.append((zone, path, _plain(strays[0].raw)))
 
     def remove(self, path: str) -> None:
         """Take the lesson's lines away."""

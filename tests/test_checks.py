@@ -64,7 +64,7 @@ def test_heads_that_are_not_yaml_are_named_and_the_valid_file_is_served(tmp_path
     before = every_byte(memory)
     assert found(learnloop, memory) == [
         ("ship-word.md", 3, "head-not-yaml", "warning"),
-        ("window.md", 4, "head-not-yaml", "warning"),
+        ("window.md", 3, "head-not-yaml", "warning"),
     ]
     assert "`good`" in learnloop("show", "--memory", str(memory)).out
     assert every_byte(memory) == before

@@ -268,6 +268,11 @@ def test_lines_of_quarantined_lessons_go_into_the_block() -> None:
     )
 
 
+def test_every_line_of_a_quarantined_lesson_leaves_what_claude_loads() -> None:
+    after = in_step("- [B](b-two.md)\n- [Bee](b-two.md)\n", {}, {}, quarantined=["b-two.md"]).text
+    assert (listed(after), index.loaded(after)) == ([("b-two.md", "quarantined")], "")
+
+
 def test_a_line_outside_the_zones_stays_while_its_lesson_is_current() -> None:
     """Entries that stood outside the zones at init stay where they are (design §4)."""
     text = "# Mine\n\n- [Bee](b-two.md) — mine\n\nProse with [a link](d-four.md).\n"
@@ -465,7 +470,7 @@ def test_a_second_step_changes_nothing(
 def test_every_lesson_has_a_line_and_no_other_line_is_lost(
     text: str, lessons: dict[str, Lesson], before: dict[str, Lesson]
 ) -> None:
-    after = step(text, lessons, before)
+    after = in_step(text, lessons, before, line_budget=1_000).text
     had, has = ({entry.target for entry in index.entries(x)} for x in (text, after))
     gone = {lesson.path for slug, lesson in before.items() if slug not in lessons}
     assert had - gone <= has
