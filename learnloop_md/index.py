@@ -7,6 +7,7 @@ counts the file (design §4). Everything that is not a line of ours keeps its by
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -66,10 +67,12 @@ class _Row(NamedTuple):
 def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
     rows: list[tuple[_Row, list[Entry]]] = []
     zone, in_block, block_zone = "", False, ""
+    open_before, open_now = False, False  # whether a comment began in an earlier line, and goes on
     for line in scan(text):
         bare = line.text.strip()
+        open_before, open_now = open_now, line.place == "comment" and "-->" not in bare
         if line.place == "comment":
-            if bare.startswith("<!-- learnloop: not in force") and "-->" not in bare:
+            if bare.startswith("<!-- learnloop: not in force") and open_now and not open_before:
                 in_block, block_zone = True, "archived"  # also without a heading nothing in it is in force
                 rows.append((_Row(line, "", True, ""), []))
                 continue
@@ -385,7 +388,10 @@ def _fitted(text: str, lessons: Mapping[str, Lesson], line_budget: int, characte
     newest = max(
         (x for x in lessons.values() if x.kind == "correction"), key=lambda x: value_order(x)[3:], default=None
     )
-    shown = [e for e in entries(text) if e.zone in ("current", "candidate") and e.target in by_path]
+    found = entries(text)
+    mentions = Counter(entry.target for entry in found)  # one that is named elsewhere too would not come back
+    zoned = [e for e in found if e.zone in ("current", "candidate") and mentions[e.target] == 1]
+    shown = [e for e in zoned if e.target in by_path]
     ours = [(by_path[e.target], e) for e in shown if e.raw == render(by_path[e.target]) and by_path[e.target] != newest]
     out: list[str] = []
     gone: set[int] = set()

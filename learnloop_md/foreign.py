@@ -1,0 +1,122 @@
+"""Edits of files that are not ours: a skill's SKILL.md, Claude's settings, .gitattributes, a settings file; pure."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+from learnloop_md import outline
+from learnloop_md.codify import prose_and_contract
+from learnloop_md.errors import UsageError
+from learnloop_md.lines import line_end, split_lines
+
+LOAD = (
+    "Read [references/{name}](references/{name}) before you begin: apply its Current Patterns, "
+    "keep its Candidate Patterns in mind."
+)
+CONTRACT = """## Memory contract
+
+- Do not remove the instruction to read `references/{name}` unless what replaces it loads the memory as well.
+- Do not rename the zones (Candidate Patterns, Current Patterns, Archived Patterns) or the fields (Context, Lesson,
+  Next pass, State, Tags, File, Archive note) without changing what reads them.
+- Whoever changes the form moves every entry in the same change; entries are never reset.
+- Note a lesson the moment it happens: `learnloop note "rule" --why "…" --how "…"`. `learnloop check` looks after these
+  rules.
+"""
+
+
+def with_contract(text: str, name: str) -> str:
+    """A SKILL.md that tells the agent to read its memory and states the contract (R002-60, R002-63)."""
+    eol = line_end(text)
+    prose, contract = prose_and_contract(text)
+    if f"references/{name}" not in prose:
+        lines = split_lines(text)
+        rows = outline.headings(text)
+        at = rows[0].after if rows and rows[0].level == 1 else _behind_head(lines)
+        if at and not lines[at - 1].endswith("\n"):
+            lines[at - 1] += eol
+        lines[at:at] = [eol, LOAD.format(name=name) + eol]
+        text = "".join(lines)
+    if not contract:
+        text += "" if text.endswith("\n") else eol
+        text += eol + CONTRACT.format(name=name).replace("\n", eol)
+    return text
+
+
+def _behind_head(lines: list[str]) -> int:
+    if lines and lines[0].rstrip() == "---":
+        return next((n + 1 for n, line in enumerate(lines) if n and line.rstrip() == "---"), 0)
+    return 0
+
+
+def with_line(text: str, line: str) -> str:
+    """text with a line at its end, unless it is there."""
+    if line in (row.strip() for row in text.split("\n")):
+        return text
+    eol = line_end(text)
+    return text + ("" if not text or text.endswith("\n") else eol) + line + eol
+
+
+def with_json_key(text: str, key: str, value: str, path: Path) -> str:
+    """A JSON object's text with one key set, every other byte kept. Raises UsageError naming a malformed line."""
+    if not text.strip():
+        return json.dumps({key: value}, indent=2, ensure_ascii=False) + "\n"
+    try:
+        old = json.loads(text.lstrip("\ufeff"))
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"{path}:{error.lineno}: not valid JSON ({error.msg})", "mend it first; nothing was changed"
+        ) from error
+    if not isinstance(old, dict):
+        raise UsageError(f"{path} does not hold a JSON object", "mend it first; nothing was changed")
+    if old.get(key) == value:
+        return text
+    said = json.dumps(value, ensure_ascii=False)
+    name = re.escape(json.dumps(key))
+    if key in old:
+        new = re.sub(
+            rf"({name}\s*:\s*){re.escape(json.dumps(old[key], ensure_ascii=False))}",
+            lambda m: m[1] + said,
+            text,
+            count=1,
+        )
+    else:
+        opening = text.index("{") + 1
+        gap = re.match(r"\s*", text[opening:])
+        space = (gap[0] if gap else "") or ("\n  " if old else "\n")
+        new = (
+            text[:opening]
+            + (space if old else "\n  ")
+            + f"{json.dumps(key)}: {said}"
+            + ("," if old else "\n")
+            + text[opening:].lstrip(" \r\n\t" if not old else "")
+        )
+    try:
+        good = json.loads(new.lstrip("\ufeff")) == {**old, key: value}
+    except json.JSONDecodeError:
+        good = False
+    if not good:
+        raise UsageError(f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}")
+    return new
+
+
+def with_settings(text: str, values: dict[str, object], path: Path) -> str:
+    """A settings file's text with these keys set; the rest stays."""
+    eol = line_end(text)
+    for key, value in values.items():
+        if isinstance(value, list):
+            said = f"[{eol}" + "".join(f"  {json.dumps(item, ensure_ascii=False)},{eol}" for item in value) + "]"
+        else:
+            said = json.dumps(value, ensure_ascii=False)
+        line = f"{key} = {said}{eol}"
+        found = re.search(rf"(?m)^{key}[ \t]*=[ \t]*(\[[^\]]*\]|.*)(\r?\n|$)", text)
+        text = text[: found.start()] + line + text[found.end() :] if found else line + text
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        table = {}
+    if any(table.get(key) != value for key, value in values.items()):
+        raise UsageError(f"{path} cannot be edited safely", "set the keys by hand: " + ", ".join(values))
+    return text
