@@ -116,9 +116,13 @@ class Absorber:
             return row._replace(entry="", zone="")
         if row and row.text == lesson.text and row.entry == (entry.raw if entry else ""):
             return row
-        if row is None and (entry is None or not self._differences(lesson, entry)):
+        if row is None and not (self._differences(lesson, entry) if entry else self._has_entries(lesson)):
             return None
         return self.base_of(slug)
+
+    def _has_entries(self, lesson: Lesson) -> bool:
+        """Whether a missing entry may be a deletion by hand: a missing line of MEMORY.md only comes back."""
+        return self.memory.place.kind == "skill" and lesson.stated and lesson.slug not in self.memory.private
 
     def _read(self, row: Agreed) -> Lesson | None:
         reading = lessonfile.read(row.path, row.text)
@@ -172,6 +176,7 @@ class Absorber:
             if renamed_from:
                 self._say(slug, f"{renamed_from} was renamed to {slug}")
                 self.draft.set(slug, renamed_from=renamed_from)
+                self.draft.repoint(renamed_from, slug)
             self._compared(slug, base, is_renamed=bool(renamed_from))
         except (HeadError, LearnloopError) as error:
             self._leave(slug, [Conflict(slug, "head", "", error.message)])
@@ -392,6 +397,8 @@ def adopted_entry(row: notebook.Entry, slug: str, path: str, today: str, author:
     claims = row.claims
     day = claims.get("created") or today
     state = row.zone or (claims.get("state") if claims.get("state") in notebook.ZONES else "") or "candidate"
+    if state == "archived" and not (claims.get("state") == state or claims.get("archive_note")):
+        state = "candidate"  # appended at the end of the file, behind the last zone: nobody archived it
     run = f"{author}-{day}"
     seen = [Event(day, run)] + ([Event(day, f"{run}-2")] if state == "current" else [])
     rule = claims.get("rule") or claims["title"]
@@ -408,8 +415,7 @@ def adopted_entry(row: notebook.Entry, slug: str, path: str, today: str, author:
         created=day,
         tags=tuple(word.strip() for word in claims.get("tags", "").split(",") if word.strip()),
         seen=tuple(seen),
-        archive_note=claims.get("archive_note", "")
-        or ("archived before it was adopted" if state == "archived" else ""),
+        archive_note=claims.get("archive_note", ""),
         rule=rule,
         why=claims.get("why", ""),
         how=claims.get("how", ""),

@@ -229,7 +229,10 @@ def in_step(
     for path in sorted(quarantined):
         draft.move(path, "quarantined")
     listed = {s: x for s, x in lessons.items() if not x.is_note and s not in reachable}  # no other line would come back
-    return _fitted(draft.text(), listed, line_budget, character_budget)
+    left_out = _too_many(draft.text(), listed, line_budget, character_budget)
+    for slug in left_out:
+        draft.leave_out(lessons[slug].path)
+    return Stepped(draft.text(), left_out)
 
 
 class _Draft:
@@ -284,6 +287,11 @@ class _Draft:
     def remove(self, path: str) -> None:
         """Take the lesson's lines away."""
         self.gone |= {e.line for e in self.mine(path) if e.alone}
+
+    def leave_out(self, path: str) -> None:
+        """Neither keep nor write the lesson's line; one that was never written leaves no trace."""
+        self.remove(path)
+        self.new = [row for row in self.new if row[1] != path]
 
     def text(self) -> str:
         """The index with all that was noted."""
@@ -379,29 +387,26 @@ def _added(text: str, at: int, block: str, eol: str, *, gap: bool = True) -> str
     return "".join([*lines[:at], lead, block, tail, *lines[at:]])
 
 
-def _fitted(text: str, lessons: Mapping[str, Lesson], line_budget: int, character_budget: int) -> Stepped:
-    """text without as many lines of ours, least valuable first, as Claude's budget asks for (design §4)."""
+def _too_many(text: str, lessons: Mapping[str, Lesson], line_budget: int, character_budget: int) -> tuple[str, ...]:
+    """The slugs whose lines are left out, least valuable first, until Claude's budget is kept (design §4)."""
     lines, characters = loaded_size(text)
     if lines <= line_budget and characters <= character_budget:
-        return Stepped(text, ())
+        return ()
     by_path = {lesson.path: lesson for lesson in lessons.values()}
-    newest = max(
-        (x for x in lessons.values() if x.kind == "correction"), key=lambda x: value_order(x)[3:], default=None
-    )
+    corrections = (lesson for lesson in lessons.values() if lesson.kind == "correction" and lesson.is_active)
+    newest = max(corrections, key=lambda lesson: value_order(lesson)[3:], default=None)
     found = entries(text)
     mentions = Counter(entry.target for entry in found)  # one that is named elsewhere too would not come back
     zoned = [e for e in found if e.zone in ("current", "candidate") and mentions[e.target] == 1]
-    shown = [e for e in zoned if e.target in by_path]
-    ours = [(by_path[e.target], e) for e in shown if e.raw == render(by_path[e.target]) and by_path[e.target] != newest]
+    shown = [(by_path[e.target], e.raw) for e in zoned if e.target in by_path]
     out: list[str] = []
-    gone: set[int] = set()
-    for lesson, entry in sorted(ours, key=lambda pair: value_order(pair[0])):
+    for lesson, raw in sorted(shown, key=lambda pair: value_order(pair[0])):
         if lines <= line_budget and characters <= character_budget:
             break
-        lines, characters = lines - 1, characters - len(entry.raw) - 1
-        out.append(lesson.slug)
-        gone.add(entry.line)
-    return Stepped("".join(_dropped(split_lines(text), gone)), tuple(sorted(out)))
+        if raw == render(lesson) and lesson != newest:
+            lines, characters = lines - 1, characters - len(raw) - 1
+            out.append(lesson.slug)
+    return tuple(sorted(out))
 
 
 def _retargeted(words: str, old: str, path: str) -> str:

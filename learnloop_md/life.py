@@ -368,10 +368,7 @@ def rename(draft: Draft, slug: str, new: str) -> Outcome:
         draft.set(new, state=lesson.state)
     if lesson.name == slug:
         draft.set(new, name=new)
-    for other, row in list(draft.lessons.items()):
-        changed = {field: new for field in ("supersedes", "superseded_by") if getattr(row, field) == slug}
-        if changed:
-            draft.set(other, **changed)
+    draft.repoint(slug, new)
     draft.renamed(slug, new)
     draft.cut("rename", [slug, new], f"{slug} is now {new}")
     return Outcome("renamed", new, draft.lesson(new).state, headline=f"renamed {slug} to {new}")

@@ -71,6 +71,13 @@ def room_at_end(text: str) -> int:
     return at
 
 
+def closing_mark(text: str) -> str:
+    """The line that closes the fence or comment in which text ends, "" where none is open."""
+    whole = with_final_newline(text, "\n")
+    marks = ["", "-->\n", *(f"{mark}\n" for mark in re.findall("`{3,}|~{3,}", text))]
+    return next(mark.rstrip("\n") for mark in marks if list(scan(f"{whole}{mark}x"))[-1].place == "text")
+
+
 def with_final_newline(text: str, eol: str) -> str:
     """text ending in a line end, so that something can follow it."""
     return text + eol if text and not text.endswith("\n") else text

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from learnloop_md.lesson import Lesson, fold, slugify
-from learnloop_md.lines import line_end, room_at_end, scan, split_lines, with_final_newline
+from learnloop_md.lines import closing_mark, line_end, room_at_end, scan, split_lines, with_final_newline
 
 ZONES = ("candidate", "current", "archived")
 NEW = "# Review memory\n\n## Candidate Patterns\n\n## Current Patterns\n\n## Archived Patterns\n"
@@ -27,6 +27,9 @@ _NAMES = {label.lower(): name for name, label in FIELDS.items()}
 _ZONE = re.compile(r"##\s+(candidate|current|archived)(?:\s+\w+)?\s+patterns\s*(?:#+\s*)?", re.IGNORECASE)
 _HEADING = re.compile(r"###\s+(?:(?P<date>\d{4}-\d\d-\d\d)(?P<sep>\s*[|–—-]\s*|\s+))?(?P<title>.*)")
 _FIELD = re.compile(r"[-*+]\s+(?:\*\*)?(?P<label>[A-Za-z][A-Za-z ]*?)(?:\*\*)?:(?:\*\*)?[ \t]*(?P<value>.*)")
+
+
+_NOT_MORE = ("#", "- ", "* ", "+ ")  # a line that begins so does not go on with the field above
 
 
 class Entry(NamedTuple):
@@ -121,7 +124,7 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
                 claims[name], spans[name] = field["value"].strip(), (n, n + 1)
             else:
                 name = ""
-        elif name and line.text.strip() and line.place == "text" and not line.text.startswith(("#", "- ", "* ")):
+        elif name and line.text.strip() and line.place == "text" and not line.text.startswith(_NOT_MORE):
             claims[name] = f"{claims[name]} {line.text.strip()}".strip()
             spans[name] = (spans[name][0], n + 1)
         else:
@@ -178,10 +181,7 @@ def in_step(
     before holds the lessons as the notebook last knew them: a field that says what they said is ours. hidden slugs lose
     their entries, skipped ones stay as they are.
     """
-    owners = {old.path: slug for slug, old in before.items() if slug in lessons}
-    found: dict[str, Entry] = {}
-    for entry in entries(text):
-        found.setdefault(owners.get(entry.path) or entry.slug, entry)
+    found = _owned(entries(text), lessons, before)
     eol, lines = line_end(text), split_lines(text)
     changed: list[tuple[Entry, str]] = []  # "" for an entry that leaves its place
     new: list[tuple[str, str, str]] = []  # zone, slug, entry
@@ -195,10 +195,23 @@ def in_step(
             words = _updated(old, lesson, before.get(slug), eol)
             stays = old.zone == lesson.state
             changed += [(old, words if stays else "")] if words != old.raw or not stays else []
-            new += [] if stays else [(lesson.state, slug, words)]
+            new += [] if stays else [(lesson.state, slug, _closed(words, eol))]
     for entry, words in sorted(changed, key=lambda pair: pair[0].start, reverse=True):
         _replace(lines, entry, words)
     return _with_new("".join(lines), new, eol)
+
+
+def _owned(rows: list[Entry], lessons: Mapping[str, Lesson], before: Mapping[str, Lesson]) -> dict[str, Entry]:
+    """Each lesson's entry: of several the one that names its file, else the one in its zone, else the first."""
+    owners = {old.path: slug for slug, old in before.items() if slug in lessons}
+    found: dict[str, list[Entry]] = {}
+    for entry in rows:
+        found.setdefault(owners.get(entry.path) or entry.slug, []).append(entry)
+    state = {slug: lesson.state for slug, lesson in lessons.items()}
+    return {
+        slug: min(several, key=lambda entry: (not entry.path, entry.zone != state.get(slug, entry.zone)))
+        for slug, several in found.items()
+    }
 
 
 def _updated(entry: Entry, lesson: Lesson, before: Lesson | None, eol: str) -> str:
@@ -239,8 +252,16 @@ def _with_field(entry: Entry, name: str, value: str, eol: str) -> Entry:
         order = list(FIELDS)
         earlier = [entry.spans[n][1] for n in order[: order.index(name)] if n in entry.spans]
         at = max(earlier, default=1)
+        if new and at < len(lines) and lines[at].strip() and not lines[at].startswith(_NOT_MORE):
+            new.append(eol)  # else the line behind would be read as the rest of the new one
         lines[at:at] = new
     return _entry(entry.zone, lines, entry.start)
+
+
+def _closed(words: str, eol: str) -> str:
+    """An entry's text with its last fence closed, so that it can stand in front of others."""
+    mark = closing_mark(words)
+    return f"{with_final_newline(words, eol)}{mark}{eol}" if mark else words
 
 
 def _replace(lines: list[str], entry: Entry, words: str) -> None:

@@ -135,6 +135,13 @@ class Draft:
         old = self.lessons.pop(slug)
         self.edit(old.path, old.text, None)
 
+    def repoint(self, old: str, new: str) -> None:
+        """Let the lessons that name a renamed one name it by its new name."""
+        for slug, row in list(self.lessons.items()):
+            changed = {field: new for field in ("supersedes", "superseded_by") if getattr(row, field) == old}
+            if changed:
+                self.set(slug, **changed)
+
     def renamed(self, old: str, new: str) -> None:
         """Tell that the document knows a lesson by its old name."""
         if old in self._known:

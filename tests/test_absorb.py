@@ -233,7 +233,8 @@ NEW_ENTRY = "### 2026-05-20 | Keep lines short\n- Context: A diff could not be r
 @pytest.mark.parametrize(("zone", "sightings"), [("Candidate", 1), ("Current", 2), ("Archived", 1)])
 def test_a_new_entry_in_a_zone_becomes_a_lesson_file(skill: Home, zone: str, sightings: int) -> None:
     """Design §4: "a new entry in memory.md becomes a lesson file"; §2: current counts as two sightings."""
-    skill.edit(skill.document, f"## {zone} Patterns\n", f"## {zone} Patterns\n\n{NEW_ENTRY}")
+    entry = f"{NEW_ENTRY}- State: {zone.upper()}\n"
+    skill.edit(skill.document, f"## {zone} Patterns\n", f"## {zone} Patterns\n\n{entry}")
     skill.sync()
     text = skill.file("keep-lines-short").read_text()
     assert f"state: {zone.lower()}" in text
@@ -247,6 +248,31 @@ def test_a_new_entry_outside_all_zones_becomes_a_candidate(skill: Home) -> None:
     skill.sync()
     assert "state: candidate" in skill.file("keep-lines-short").read_text()
     assert skill.zone("keep-lines-short") == "candidate"
+
+
+def test_an_entry_appended_at_the_end_of_the_file_is_a_candidate(skill: Home) -> None:
+    """The last zone is the archive; what is appended behind it was archived by nobody."""
+    skill.document.write_text(skill.text.rstrip("\n") + f"\n\n{NEW_ENTRY}")
+    skill.sync()
+    assert "state: candidate" in skill.file("keep-lines-short").read_text()
+    assert skill.zone("keep-lines-short") == "candidate"
+
+
+def test_an_entry_deleted_in_a_fresh_clone_archives_the_lesson(skill: Home) -> None:
+    """Without a ledger the newest agreeing commit is the base, also of an entry that is gone."""
+    git(skill.root, "add", ".")
+    shutil.rmtree(skill.root / ".git" / "learnloop")
+    skill.document.write_text(skill.text.replace(skill.entry(READ), ""))
+    skill.sync()
+    assert "archive_note: removed by hand from memory.md" in skill.file(READ).read_text()
+
+
+def test_a_hand_renamed_lesson_is_followed_by_those_that_name_it(project: Home) -> None:
+    project.note("Brew tea first.", "r1", "--name", "tea")
+    project.note("Brew coffee first.", "r2", "--name", "coffee", "--supersedes", "tea")
+    project.file("coffee").rename(project.file("espresso"))
+    project.sync()
+    assert "superseded_by: espresso" in project.file("tea").read_text()
 
 
 def test_a_new_entry_without_git_becomes_a_lesson_file(tmp_path: Path, learnloop: Run) -> None:

@@ -52,6 +52,14 @@ def test_a_text_added_where_there_is_room_is_structure(rows: list[str], eol: str
     assert [line.place for line in lines.scan("".join(all_rows)) if line.text == "added"] == ["text"]
 
 
+@given(pieces)
+def test_what_is_open_at_the_end_can_be_closed(rows: list[str]) -> None:
+    text = lines.with_final_newline("\n".join(["", *rows]), "\n")
+    mark = lines.closing_mark(text)
+    assert places(f"{text}{mark}\nx")[-1] == "text"
+    assert bool(mark) == (places(f"{text}x")[-1] != "text")
+
+
 def test_only_a_line_feed_ends_a_line() -> None:
     """Form feeds and U+2028 do not: line numbers must not drift (design §3)."""
     assert lines.split_lines("a\x0cb\u2028c\x85d\ne") == ["a\x0cb\u2028c\x85d\n", "e"]
