@@ -247,7 +247,7 @@ def test_in_step_is_stable_and_says_what_the_lessons_say(before: list[Lesson], a
 
 ODD = st.sampled_from(
     [
-        "# Notes", "## Candidate Patterns", "## Current Review Patterns", "## archived patterns", "## Other", "", "",
+        "# Notes", "## Candidate Patterns", "## Current Review Patterns", "## archived patterns", "## Other", "",
         "Prose.", "### 2026-01-01 | Alpha", "### 2026-01-02 - Beta", "### Gamma", "### 2026-01-01 | Alpha",
         "- Lesson: x", "- State: CURRENT", "- Tags: a,b", "- Mine: kept", "  goes on", "- File: lessons/delta.md",
         "```", "~~~", "<!--", "-->", "---", "- Archive note: old",
