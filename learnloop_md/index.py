@@ -48,15 +48,6 @@ def entries(text: str) -> list[Entry]:
     return [entry for _, found in _rows(text) for entry in found]
 
 
-def entry_of(text: str, lesson: Lesson) -> Entry | None:
-    """The lesson's own line, the first where there are several."""
-    return next((e for e in entries(text) if _is_for(e, lesson.path)), None)
-
-
-def _is_for(entry: Entry, path: str) -> bool:
-    return entry.target == path or ("/" not in entry.target and entry.target == path.rpartition("/")[2])
-
-
 class _Row(NamedTuple):
     line: Line
     zone: str

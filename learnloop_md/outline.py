@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from learnloop_md.errors import UnableError
-from learnloop_md.lines import line_end, split_lines
+from learnloop_md.lines import line_end, room_at_end, scan, split_lines, with_final_newline
 
 SIZE_LIMIT = 256 << 10  # bytes: above it a markdown parser may take seconds on hostile text
 
@@ -37,27 +37,26 @@ def headings(text: str) -> list[Heading]:
 
         def parse_atx_heading(self, m: re.Match[str], state: Any) -> int:
             end = super().parse_atx_heading(m, state)
-            self._note(state, m.start(), m.start())
+            self._note(state, m.start(), 0)
             return end
 
         def parse_setex_heading(self, m: re.Match[str], state: Any) -> int | None:
             end = super().parse_setex_heading(m, state)
             if end and state.tokens and state.tokens[-1]["type"] == "heading":
-                raw = state.tokens[-1]["text"]
-                self._note(state, state.src.rfind(raw.split("\n")[0], 0, m.start()), m.start())
+                self._note(state, m.start(), state.tokens[-1]["text"].strip("\n").count("\n") + 1)
             return end
 
-        def _note(self, state: Any, start: int, last: int) -> None:
-            if state.parent is not None:
-                return
-            token = state.tokens[-1]
-            first, end = (skipped + state.src.count("\n", 0, at) for at in (start, last))
-            found.append(Heading(token["attrs"]["level"], token["text"].strip(), first, end + 1))
+        def _note(self, state: Any, at: int, lines_above: int) -> None:
+            """Note the newest token, whose last line begins at this place of the source."""
+            if state.parent is None:
+                token, last = state.tokens[-1], skipped + state.src.count("\n", 0, at)
+                found.append(Heading(token["attrs"]["level"], token["text"].strip(), last - lines_above, last + 1))
 
     # Block structure only: nobody needs the inline marks, which cost seconds on hostile text.
     parser = Parser()
     state = parser.state_cls()
-    state.process(re.sub(r"[ \t]{200,}", lambda m: m[0][:200], plain))  # long gaps take mistune minutes
+    plain = re.sub(r"[ \t]{200,}", lambda m: m[0][:200], plain)  # long gaps take mistune minutes
+    state.process(with_final_newline(plain.replace("\r\n", "\n"), "\n"))
     parser.parse(state)
     return found
 
@@ -87,22 +86,28 @@ def with_bullet(text: str, title: str, bullet: str) -> str:
     """text with a bullet added at the end of a section's own list; the section is made at the end if missing."""
     eol = line_end(text)
     found = section(text, title)
-    if found is None:
-        if text and not text.endswith("\n"):
-            text += eol
-        gap = eol if text.strip() and not text.endswith(eol * 2) else ""
-        return f"{text}{gap}## {title.strip().lstrip('#').strip()}{eol}{eol}{bullet}{eol}"
+    text = with_final_newline(text, eol)
     lines = split_lines(text)
+    room = room_at_end(text)  # never in a fence that was left open
+    if found is None:
+        lead = eol if room and lines[room - 1].strip() else ""
+        block = f"{lead}## {title.strip().lstrip('#').strip()}{eol}{eol}{bullet}{eol}"
+        return "".join([*lines[:room], block, eol if room < len(lines) else "", *lines[room:]])
     _, first, end = found
     deeper = next((row.line for row in headings(text) if first <= row.line < end), end)
-    at = deeper
-    while at > first and not lines[at - 1].strip():
-        at -= 1
-    if not lines[at - 1].endswith("\n"):
-        lines[at - 1] += eol
+    at = _end_of_list(text, first, max(first, min(deeper, room)))
     in_list = at > first and re.match(r"\s*[-*+] |\s{2,}\S", lines[at - 1])
-    block = ("" if in_list else eol) + bullet + eol
-    if at < len(lines) and lines[at].strip():
-        block += eol
-    lines[at:at] = [block]
-    return "".join(lines)
+    tail = eol if at < len(lines) and lines[at].strip() else ""
+    return "".join([*lines[:at], "" if in_list else eol, bullet, eol, tail, *lines[at:]])
+
+
+def _end_of_list(text: str, first: int, end: int) -> int:
+    """The line behind the last list item between two lines, else behind the last line that is not blank."""
+    rows = list(scan(text))[first:end]
+    filled = [n for n, row in enumerate(rows) if row.raw.strip()]
+    items = [n for n in filled if rows[n].place == "text" and re.match(r"[-*+] ", rows[n].text)]
+    at = items[-1] if items else filled[-1] if filled else -1
+    for n in filled:  # what goes on with the item: the next line, or an indented one behind a gap
+        if n > at and (n == at + 1 or rows[n].text[:2].isspace()):
+            at = n
+    return first + at + 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import mistune
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +62,72 @@ def test_a_missing_section_is_made_at_the_end() -> None:
 
 def test_an_empty_section_gets_its_list() -> None:
     assert outline.with_bullet(TEXT, "four", "- new") == TEXT + "\n- new\n"
+
+
+def test_a_bullet_goes_behind_the_list_also_where_prose_follows() -> None:
+    text = "## Rules\n\n- a\n  more\n\n  and more\n\nProse.\n"
+    assert outline.with_bullet(text, "Rules", "- new") == text.replace("and more\n", "and more\n- new\n")
+
+
+def test_a_bullet_is_not_lost_in_a_fence_left_open() -> None:
+    text = "# A\n\n```\nopen\n"
+    after = outline.with_bullet(text, "Rules", "- new")
+    assert after == "# A\n\n## Rules\n\n- new\n\n```\nopen\n"
+    assert outline.with_bullet(after, "Rules", "- newer") == after.replace("- new\n", "- new\n- newer\n")
+
+
+def test_crlf_and_a_missing_final_newline_are_minded() -> None:
+    text = "# A\r\n\r\nB\r\n---\r\n- x"
+    assert [(row.title, row.line, row.after) for row in outline.headings(text)] == [("A", 0, 1), ("B", 2, 4)]
+    assert outline.with_bullet(text, "B", "- new") == text + "\r\n- new\r\n"
+
+
+def test_a_heading_of_several_lines_begins_at_its_first() -> None:
+    assert [row[:] for row in outline.headings("x\n\nName\nName two\n===\n")] == [(1, "Name\nName two", 2, 5)]
+
+
+def test_a_section_is_found_by_its_words_in_any_case() -> None:
+    assert outline.section(TEXT, "## three") == (17, 18, 23)
+    assert outline.section(TEXT, "quoted") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a" + " " * 200_000 + "b\n",
+        "[" * 200_000,
+        "`" * 200_000,
+        ">" * 5_000,
+        "- " * 5_000,
+        "<" * 200_000,
+        "a\n" * 60_000,
+    ],
+    ids=["gap", "brackets", "ticks", "quotes", "lists", "tags", "paragraph"],
+)
+def test_hostile_text_costs_little_time(text: str) -> None:
+    start = time.perf_counter()
+    found = outline.headings(f"# Top\n\n{text}\n")
+    assert (found[0].title, time.perf_counter() - start < 2) == ("Top", True)
+
+
+ODD = st.sampled_from(
+    [
+        "# A", "## B ##", "  ### C", "#D", "    # code", "E", "===", "---", "", "- # x", "> # y", "```", "~~~ md", "<div>",
+        "<!-- # z", "-->", "| a |", "1. # n", "\t# t", "# ", "[l]: /x", "* * *", "F  ", "E two",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(ODD, max_size=14))
+def test_headings_are_those_that_the_markdown_parser_sees(rows: list[str]) -> None:
+    text = "\n".join(["x", "", *rows])
+    tokens = mistune.create_markdown(renderer="ast")(text)
+    assert not isinstance(tokens, str)
+    levels = [token["attrs"]["level"] for token in tokens if token["type"] == "heading"]
+    found = outline.headings(text)
+    assert [row.level for row in found] == levels
+    lines = [line.strip() for line in text.split("\n")]
+    assert all(row.title.split("\n")[0].strip() in lines[row.line] for row in found)
 
 
 def test_a_huge_text_is_refused() -> None:
