@@ -48,7 +48,8 @@ def _of_root(root: Path) -> tuple[Path, Mapping[str, Any]]:
     if own[1] or (root / FILE).is_file():
         return own
     path, table = _read(root / "pyproject.toml", "[tool.learnloop]")
-    return path, table.get("tool", {}).get("learnloop", {})
+    tool = table.get("tool", {})
+    return path, tool.get("learnloop", {}) if isinstance(tool, Mapping) else {}
 
 
 def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
@@ -67,6 +68,8 @@ def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
 
 
 def _overlaid(settings: Settings, table: Mapping[str, Any], path: Path) -> Settings:
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{path}: tool.learnloop is not a table", "write [tool.learnloop]; see docs/settings.md")
     for key, given in table.items():
         value = given
         if key not in Settings._fields:

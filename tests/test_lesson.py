@@ -103,3 +103,83 @@ def test_equal_events_are_one_and_sorted_by_run() -> None:
 def test_what_is_no_day_is_refused(day: str) -> None:
     with pytest.raises(UsageError):
         rules.check_day(day)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "code"),
+    [
+        ("run-tests", ["run-tests"], "exists"),
+        ("Run-Tests", ["run-tests"], "case-collision"),
+        ("straße", ["strasse"], "case-collision"),
+        ("café", ["cafe\u0301"], "case-collision"),
+        ("Run-Tests", [], "bad-char"),
+    ],
+)
+def test_a_name_that_collides_is_refused_with_the_reason(name: str, taken: list[str], code: str) -> None:
+    """Colliding names are refused: case-insensitive file systems (design §3)."""
+    with pytest.raises(RefusedError) as refused:
+        rules.check_slug(name, taken)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("size", [78, 79, 80])
+def test_a_number_behind_a_long_name_keeps_it_short_enough(size: int) -> None:
+    wanted = "a" * 30 + "-" + "b" * (size - 31)
+    name = rules.free_slug(wanted, [wanted])
+    assert (rules.check_slug(name, [wanted]), name.endswith("-2")) == (name, True)
+
+
+def test_letters_that_look_alike_are_left_out_of_a_made_name() -> None:
+    assert rules.slugify("Wait 10μs for p\u0430ypal, ﬁrst x²") == "wait-for-first-x2"
+    assert rules.slugify("Обзор API") == "обзор-api"
+
+
+def test_a_revived_lesson_counts_later_days_alone() -> None:
+    """`revived: DAY`; only sightings after that day graduate it (design §5)."""
+    row = Lesson(
+        "a", "a.md", "", revived="2026-11-10", seen=tuple(Event(f"2026-11-{d:02}", f"r{d}") for d in (9, 10, 11))
+    )
+    assert rules.runs(row) == {"r11"}
+
+
+def test_only_candidates_graduate_and_await() -> None:
+    rows = [seen("r1", "r2", state=state) for state in ("current", "archived")] + [seen("r", has_head=False)]
+    assert [rules.is_repeated(row, 2) for row in rows] == [False] * 3
+    assert rules.cleanup_reasons(rows, "2027-11-01", due_at=1, stale_days=14) == []
+
+
+def test_a_new_sighting_makes_a_candidate_young_again() -> None:
+    """today minus the newest sighting (design §5)."""
+    row = seen("r", created="2026-01-01", day="2026-11-20")
+    assert rules.age_days(row, "2026-11-30") == 10
+
+
+@pytest.mark.parametrize(
+    ("fields", "reliable"),
+    [
+        ({}, True),
+        ({"state": "candidate"}, False),
+        ({"disputed": (Event("2026-11-01", "d"),)}, False),
+        ({"seen": (Event("2026-11-01", "r1"), Event("2026-11-02", "r1"))}, False),
+    ],
+    ids=["four runs", "a candidate", "disputed", "one run"],
+)
+def test_four_independent_runs_without_dispute_make_it_worth_codifying(
+    fields: dict[str, object], reliable: bool
+) -> None:
+    """R002-40."""
+    row = seen("r1", "r2", "r3", state="current", confirmed=(Event("2026-11-03", "r4"),))
+    assert rules.is_reliable(row._replace(**fields), 4) is reliable  # type: ignore[arg-type]
+
+
+def test_titles_come_from_the_slug() -> None:
+    assert [rules.title_of(slug) for slug in ("use-uv", "feedback_label", "对账规则", "-")] == [
+        "Use uv", "Feedback label", "对账规则", "-",
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=60), st.integers(2, 40))
+def test_a_shortened_text_is_short_and_on_one_line(text: str, limit: int) -> None:
+    short = rules.shorten(rules.fold(text), limit)
+    assert len(short) <= limit
+    assert "\n" not in short

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import settings
+from learnloop_md.errors import UsageError
 from tests.conftest import Run
 
 
@@ -32,6 +33,33 @@ def test_the_repository_s_file_lies_over_the_user_s(tmp_path: Path) -> None:
 def test_pyproject_serves_where_there_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.learnloop]\nprivate_types = ["user", "project"]\n')
     assert settings.load([tmp_path]).private_types == ("user", "project")
+
+
+@pytest.mark.parametrize("text", ["[[tool.learnloop]]\nstale_days = 3\n", "[tool.learnloop]\nstale = 3\n"])
+def test_a_wrong_table_in_pyproject_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(UsageError) as refused:
+        settings.load([tmp_path])
+    assert str(tmp_path / "pyproject.toml") in refused.value.message
+
+
+def test_an_own_file_hides_pyproject_also_when_it_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.learnloop]\nstale_days = 3\n")
+    (tmp_path / ".learnloop.toml").write_text("")
+    assert settings.load([tmp_path]).stale_days == 14
+
+
+def test_the_first_root_that_says_anything_counts(tmp_path: Path) -> None:
+    roots = [tmp_path / name for name in ("skill", "repo", "other")]
+    for root, days in zip(roots[1:], (21, 28), strict=True):
+        root.mkdir()
+        (root / ".learnloop.toml").write_text(f"stale_days = {days}\n")
+    assert settings.load(roots).stale_days == 21
+
+
+def test_another_tool_s_pyproject_is_not_even_parsed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("this is not TOML")
+    assert settings.load([tmp_path]) == settings.Settings()
 
 
 @pytest.mark.parametrize(
