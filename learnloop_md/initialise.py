@@ -19,7 +19,7 @@ from learnloop_md import (
     store,
 )
 from learnloop_md.apply import Asked, Done
-from learnloop_md.codify import check_skill
+from learnloop_md.codify import check_skill, skill_faults
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.foreign import with_contract, with_json_key, with_line, with_settings
 from learnloop_md.lesson import free_slug, slugify
@@ -145,7 +145,7 @@ def _lifted(repo: git.Repo, name: str, rule: git.Rule, yes: bool) -> str:
 def _instead(name: str, pattern: str) -> list[str]:
     """The lines that take a rule's place: under an ignored folder a negation has no effect, so open it step by step."""
     folders = ["/".join(name.split("/")[: n + 1]) for n in range(name.count("/") + 1)]
-    hides_top = pattern.strip("/") in (folders[0], f"{folders[0]}/*", f"{folders[0]}/**")
+    hides_top = pattern.removeprefix("**").strip("/") in (folders[0], f"{folders[0]}/*", f"{folders[0]}/**")
     rows = [f"/{folders[0]}/*" if hides_top and len(folders) > 1 else pattern]
     for folder in folders[1:-1]:
         rows += [f"!/{folder}/", f"/{folder}/*"]
@@ -302,6 +302,10 @@ def _init_skill(options: Options) -> Initialised:
     where = place.at(folder, "skill", "init --skill")
     before = _text(skill / "SKILL.md")
     after = with_contract(before, where.document)
+    # Unknown keys or too many lines are its owner's affair; without a head nothing loads the skill, or its memory.
+    if faults := [fault for fault in skill_faults(before) if fault.startswith("its head")]:
+        message = f"{skill / 'SKILL.md'} is no valid skill: {faults[0]}"
+        raise UnableError(message, "give it a head with name and description", code="invalid-skill")
     check_skill(before, after)
     files = {skill / "SKILL.md": after}
     if where.repo:

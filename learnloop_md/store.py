@@ -175,7 +175,7 @@ def save_ledger(place: Place, ledger: Ledger) -> None:
     raw = {"commit": ledger.commit, "queue": list(ledger.queue), "agreed": ledger.agreed}
     write(
         state_folder(place) / "ledger.json",
-        json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"),
+        json.dumps(raw, separators=(",", ":")).encode(),  # ASCII: names that are not UTF-8 come back whole
     )
 
 

@@ -152,6 +152,19 @@ def test_a_person_s_edit_outside_the_memory_is_refused_not_swept(skill: Path, le
     assert (git(skill, "status", "--short"), git(skill, "rev-parse", "HEAD")) == before
 
 
+def test_a_document_that_is_a_link_stays_one(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §11: written through; the commit has the target, and the link is still a link in the tree."""
+    (memory / "MEMORY.md").rename(repo / "notes.md")
+    (memory / "MEMORY.md").symlink_to("../../notes.md")
+    git(repo, "add", "--all", ".")
+    git(repo, "commit", "-q", "-m", "Link")
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    assert (memory / "MEMORY.md").is_symlink()
+    assert git(repo, "ls-tree", "HEAD", ".claude/memory/MEMORY.md").startswith("120000 ")
+    assert paths_of(repo) == [f".claude/memory/{SLUG}.md", "notes.md"]
+    assert git(repo, "status", "--short") == ""
+
+
 def test_a_name_git_would_quote_is_committed(repo: Path, memory: Path, learnloop: Run) -> None:
     ran = learnloop("note", "暫存檔案要逐一加入。", cwd=repo)
     assert (ran.code, git(repo, "status", "--short")) == (0, "")
@@ -180,7 +193,7 @@ def test_the_git_processes_of_a_note_are_few(
 
     monkeypatch.setattr("learnloop_md.git.subprocess.run", counted)
     assert learnloop("note", RULE, cwd=repo).code == 0
-    assert len(started) <= 17
+    assert len(started) <= 16
 
 
 # --- bad moments -------------------------------------------------------------------------------------------

@@ -193,3 +193,136 @@ def test_a_tracked_private_lesson_is_an_error(repo: Path, learnloop: Run) -> Non
     learnloop("init", cwd=repo)
     codes = [row["code"] for row in learnloop("check", "--json", cwd=repo).json["findings"]]
     assert "private-tracked" in codes
+
+
+def everything(folder: Path) -> dict[Path, tuple[int, bytes]]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+@pytest.mark.parametrize("words", [(), ("--yes",), ("--native",), ("--skill", "."), ("--dir", "docs/memory")])
+def test_no_form_of_a_dry_run_writes_a_byte(repo: Path, words: tuple[str, ...], learnloop: Run) -> None:
+    """R004-94: trying out the rules of .gitignore happens elsewhere."""
+    (repo / "SKILL.md").write_text("---\nname: repo\ndescription: Brew tea.\n---\n\n# Brew\n")
+    (repo / ".gitignore").write_text(".claude/\n")
+    claude_s_own(repo)
+    before = everything(repo), everything(Path(os.environ["HOME"]))
+    learnloop("init", "--dry-run", *words, cwd=repo)
+    assert (everything(repo), everything(Path(os.environ["HOME"]))) == before
+
+
+@pytest.mark.parametrize("rule", [".claude", "/.claude/", ".claude/*", "**/.claude/", ".claude/memory/"])
+def test_every_form_of_the_rule_is_lifted(repo: Path, rule: str, learnloop: Run) -> None:
+    (repo / ".gitignore").write_text(f"*.log\n{rule}")
+    ran = learnloop("init", "--yes", cwd=repo)
+    assert (ran.code, ".claude/memory/MEMORY.md" in git(repo, "ls-files")) == (0, True)
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_rule_that_hides_the_lessons_too_is_not_lifted_by_half(repo: Path, learnloop: Run) -> None:
+    (repo / ".gitignore").write_text(".claude/\n*.md\n")
+    before = everything(repo)
+    ran = learnloop("init", "--yes", "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"], everything(repo)) == (4, "ignored", before)
+
+
+def test_a_rule_outside_the_repository_s_gitignore_is_not_ours_to_edit(repo: Path, learnloop: Run) -> None:
+    (repo / ".git" / "info" / "exclude").write_text(".claude/\n")
+    ran = learnloop("init", "--yes", cwd=repo)
+    assert (ran.code, "info/exclude:1" in ran.err) == (4, True)
+
+
+def test_a_person_s_edits_of_gitattributes_are_not_swept(repo: Path, learnloop: Run) -> None:
+    """Design §6: never anything of the person's; refused before anything is written."""
+    (repo / ".gitattributes").write_text("*.png binary\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Attributes")
+    (repo / ".gitattributes").write_text("*.png binary\n*.jpg binary\n")
+    ran = learnloop("init", "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "dirty-target")
+    assert not (repo / ".claude").exists()
+
+
+def test_a_later_edit_of_gitattributes_is_not_swept_by_a_second_init(repo: Path, memory: Path, learnloop: Run) -> None:
+    path = repo / ".gitattributes"
+    path.write_text(path.read_text() + "*.jpg binary\n")
+    assert learnloop("init", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == " M .gitattributes"
+
+
+def test_a_second_init_does_not_adopt_what_came_since(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §2: any other file without state is a candidate."""
+    (memory / "brew.md").write_text(OLD)
+    learnloop("init", cwd=repo)
+    assert not (repo / ".learnloop.toml").exists()
+    assert learnloop("status", "--json", cwd=repo).json["lessons"]["candidate"] == 1
+
+
+def test_a_private_lesson_is_kept_out_of_git_add(repo: Path, learnloop: Run) -> None:
+    """Design §2: excluded from the moment of init, so that `git add --all` does not take it."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    memory = repo / ".claude" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "ada.md").write_text(OLD.replace("feedback", "user"))
+    learnloop("init", cwd=repo)
+    learnloop("note", "Ada likes short answers.", "--type", "user", cwd=repo)
+    git(repo, "add", "--all")
+    assert git(repo, "diff", "--cached", "--name-only") == ""
+
+
+def test_native_in_a_folder_that_the_dotfiles_ignore_has_its_own_repository(repo: Path, learnloop: Run) -> None:
+    """Design §2: not nested inside a tracked ~/.claude; an ignored one would keep no history."""
+    own = claude_s_own(repo)
+    home = Path(os.environ["HOME"])
+    git(home, "init", "-q")
+    (home / ".gitignore").write_text("*\n")
+    assert learnloop("init", "--native", cwd=repo).code == 0
+    assert (own / ".git").is_dir()
+    assert learnloop("note", "Warm the pot.", "--json", cwd=repo).json["commits"]
+
+
+@pytest.mark.parametrize("text", ["", "# No head\n", "---\nname: other-name\n---\n", "---\nname: [x\n---\n"])
+def test_an_invalid_skill_is_refused_and_left(repo: Path, text: str, learnloop: Run) -> None:
+    skill = repo / "brew"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text(text)
+    ran = learnloop("init", "--skill", "brew", cwd=repo)
+    assert (ran.code == 4, ran.err.count("\n")) == (True, 1)
+    assert (skill / "SKILL.md").read_text() == text
+    assert git(repo, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_review_patterns_with_zones_are_the_notebook(repo: Path, learnloop: Run) -> None:
+    """Design §2: `review-patterns.md` is read as well."""
+    skill = repo / "brew"
+    (skill / "references").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: brew\ndescription: Brew tea.\n---\n\n# Brew\n")
+    (skill / "references" / "review-patterns.md").write_text(
+        "# Patterns\n\n## Current Review Patterns\n\n### 2026-05-02 | Warm the pot\n- Lesson: Warm the pot.\n"
+    )
+    assert learnloop("init", "--skill", "brew", cwd=repo).code == 0
+    assert not (skill / "references" / "memory.md").exists()
+    assert "references/review-patterns.md" in (skill / "SKILL.md").read_text()
+    assert (skill / "references" / "lessons" / "warm-the-pot.md").is_file()
+
+
+@pytest.mark.parametrize("text", ["[]", '{"a": 1', "x"])
+def test_settings_that_are_no_object_are_refused(repo: Path, text: str, learnloop: Run) -> None:
+    path = repo / ".claude" / "settings.local.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    ran = learnloop("init", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), path.read_text()) == (2, 1, text)
+
+
+def test_a_linked_folder_on_the_way_is_refused(repo: Path, tmp_path: Path, learnloop: Run) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (repo / ".claude").symlink_to(tmp_path / "elsewhere")
+    ran = learnloop("init", "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "symlink-escape")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_outside_git_init_names_the_ways_out(tmp_path: Path, learnloop: Run) -> None:
+    ran = learnloop("init", cwd=tmp_path)
+    assert (ran.code, "git init" in ran.err, "--native" in ran.err) == (4, True, True)

@@ -157,3 +157,62 @@ def test_status_says_which_memory_and_why(memory: Path, repo: Path, learnloop: R
     said = learnloop("status", "--json", cwd=repo).json
     assert (said["memory"], said["kind"]) == (str(memory), "project")
     assert said["chosen_by"] == "autoMemoryDirectory in the local settings"
+
+
+def test_the_hash_of_a_long_name_is_that_of_the_whole_path() -> None:
+    """R001-80, measured: int32 hash h * 31 + unit over the path before its cut, absolute, in base 36."""
+    path = "/" + "/".join("abcdefghij" * 2 for _ in range(12))
+    hashed = 0
+    for char in path:
+        hashed = (hashed * 31 + ord(char) + 2**31) % 2**32 - 2**31
+    tail = place.project_id(Path(path)).rpartition("-")[2]
+    assert int(tail, 36) == abs(hashed)
+
+
+def test_the_folder_s_name_counts_only_with_the_configuration_folder(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measured: CLAUDE_CODE_PROJECT_DIR_NAME alone is ignored."""
+    monkeypatch.setenv("CLAUDE_CODE_PROJECT_DIR_NAME", "mine")
+    assert place.project_id(repo) != "mine"
+
+
+def test_a_submodule_has_a_memory_of_its_own(repo: Path, tmp_path: Path, memory: Path) -> None:
+    """Measured: the inner repository's root names the memory, not the outer one's."""
+    git(tmp_path, "clone", "-q", str(repo), "inner")
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "inner"), "sub")
+    assert place.find(repo / "sub").folder == repo / "sub" / ".claude" / "memory"
+
+
+def test_a_worktree_s_change_is_committed_from_the_main_checkout(
+    memory: Path, repo: Path, tmp_path: Path, learnloop: Run
+) -> None:
+    """Design §6: queued in the main checkout, where the next command commits it with its own message."""
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
+    learnloop("note", "Brew tea first.", cwd=tmp_path / "tree")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == "learnloop: note brew-tea-first"
+    assert git(tmp_path / "tree", "status", "--short") == ""
+
+
+def test_a_worktree_of_a_bare_repository_commits_on_its_own_branch(
+    repo: Path, memory: Path, tmp_path: Path, learnloop: Run
+) -> None:
+    """There is no main checkout that could move under its user."""
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
+    git(tmp_path / "bare.git", "worktree", "add", "-q", str(tmp_path / "tree"), "main")
+    ran = learnloop("note", "Brew tea first.", "--json", cwd=tmp_path / "tree")
+    assert (ran.code, ran.json["queued"]) == (0, False)
+
+
+def test_a_setting_that_names_no_folder_is_told_with_the_place(repo: Path, learnloop: Run) -> None:
+    (repo / ".learnloop.toml").write_text('memory = "docs/memory"\n')
+    ran = learnloop("status", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), str(repo / "docs" / "memory") in ran.err) == (4, 1, True)
+
+
+def test_a_setting_that_leads_out_is_refused(repo: Path, learnloop: Run) -> None:
+    """A cloned repository's settings must not point the tool at another project."""
+    memory_at(repo.parent / "other")
+    (repo / ".learnloop.toml").write_text('memory = "../other"\n')
+    assert learnloop("status", cwd=repo).code == 2

@@ -108,3 +108,129 @@ def test_the_log_tells_commits_without_trailers_by_what_changed(noted: Path, rep
     git(repo, "commit", "-q", "--amend", "-m", "Amended by hand")
     found = learnloop("log", "--json", cwd=repo).json["commits"][0]
     assert (found["change"], found["slugs"], found["subject"]) == ("graduate", [SLUG], "Amended by hand")
+
+
+LONG = "Read the failing log before changing code."
+LONG_SLUG = "read-the-failing-log-before-changing-code"
+
+
+def markdown(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*.md"))}
+
+
+@pytest.fixture
+def graduated(repo: Path, memory: Path, learnloop: Run) -> dict[str, bytes]:
+    """A lesson noted, then graduated by its second sighting; what was there between the two."""
+    learnloop("note", LONG, "--run", "r1", cwd=repo)
+    between = markdown(memory)
+    learnloop("note", LONG, "--run", "r2", cwd=repo)
+    return between
+
+
+def test_after_an_undone_undo_the_command_can_be_undone_again(
+    repo: Path, memory: Path, learnloop: Run, graduated: dict[str, bytes]
+) -> None:
+    learnloop("undo", cwd=repo)
+    learnloop("undo", git(repo, "rev-parse", "HEAD"), cwd=repo)
+    learnloop("undo", cwd=repo)
+    assert markdown(memory) == graduated
+
+
+def test_a_commit_is_undone_by_its_id(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", LONG, cwd=repo)
+    first = git(repo, "rev-parse", "HEAD")
+    learnloop("note", RULE, cwd=repo)
+    assert learnloop("undo", first[:8], cwd=repo).code == 0
+    assert list(markdown(memory)) == ["MEMORY.md", f"{SLUG}.md"]
+    assert LONG_SLUG not in (memory / "MEMORY.md").read_text()
+    assert "(stage-files-by-name.md)" in (memory / "MEMORY.md").read_text()
+
+
+def test_hand_edits_that_the_undo_itself_absorbs_stay(repo: Path, memory: Path, learnloop: Run) -> None:
+    """An undo takes back the last command, not what a person wrote meanwhile."""
+    learnloop("note", LONG, "--how", "Scroll up.", cwd=repo)
+    learnloop("pin", LONG_SLUG, cwd=repo)
+    file = memory / f"{LONG_SLUG}.md"
+    file.write_text(file.read_text().replace("Scroll up.", "Scroll up to the first error."))
+    assert learnloop("undo", cwd=repo).code == 0
+    assert "pinned" not in file.read_text()
+    assert "Scroll up to the first error." in file.read_text()
+    assert git(repo, "log", "-2", "--format=%s").splitlines() == [
+        f"learnloop: undo {LONG_SLUG}",
+        f"learnloop: absorb {LONG_SLUG}",
+    ]
+
+
+def test_prose_added_to_the_document_since_stays(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", LONG, cwd=repo)
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text().replace("# Memory\n", "# Memory\n\nKeep it short.\n"))
+    learnloop("sync", cwd=repo)
+    learnloop("undo", LONG_SLUG, cwd=repo)
+    assert "Keep it short." in document.read_text()
+
+
+def test_a_lesson_removed_since_refuses(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", LONG, cwd=repo)
+    learnloop("pin", LONG_SLUG, cwd=repo)
+    pinned = git(repo, "rev-parse", "HEAD")
+    (memory / f"{LONG_SLUG}.md").unlink()
+    learnloop("sync", cwd=repo)
+    ran = learnloop("undo", pinned, "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "changed-since")
+
+
+def test_a_queued_change_is_not_mistaken_for_the_one_before(repo: Path, memory: Path, learnloop: Run) -> None:
+    """The last change is not committed yet: undo must not take back the command before it."""
+    learnloop("note", LONG, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("note", RULE, cwd=repo)
+    before = markdown(memory)
+    ran = learnloop("undo", "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"], markdown(memory)) == (4, "queued", before)
+
+
+def test_a_dry_run_of_undo_writes_nothing(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", LONG, cwd=repo)
+    before = markdown(memory), git(repo, "rev-parse", "HEAD")
+    ran = learnloop("undo", "--dry-run", cwd=repo)
+    assert (ran.code, f"learnloop: undo {LONG_SLUG}" in ran.out) == (0, True)
+    assert (markdown(memory), git(repo, "rev-parse", "HEAD")) == before
+
+
+def test_an_undone_codify_takes_skill_and_memory_back(repo: Path, learnloop: Run) -> None:
+    skill = repo / "review"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text("---\nname: review\ndescription: Review changes\n---\n\n# Review\n")
+    learnloop("init", "--skill", ".", cwd=skill)
+    learnloop("note", LONG, cwd=skill)
+    before = markdown(skill)
+    assert learnloop("codify", LONG_SLUG, cwd=skill).code == 0
+    assert markdown(skill) != before
+    assert learnloop("undo", cwd=skill).code == 0
+    assert markdown(skill) == before
+
+
+def test_a_merge_and_its_undo_give_back_both_lessons(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", LONG, "--run", "r1", cwd=repo)
+    learnloop("note", RULE, "--run", "r2", cwd=repo)
+    before = markdown(memory)
+    learnloop("merge", "stage-files-by-name", LONG_SLUG, cwd=repo)
+    learnloop("undo", cwd=repo)
+    assert markdown(memory) == before
+
+
+def test_a_rename_and_its_undo_give_back_the_file(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", LONG, cwd=repo)
+    before = markdown(memory)
+    learnloop("rename", LONG_SLUG, "read-logs", cwd=repo)
+    learnloop("undo", cwd=repo)
+    assert markdown(memory) == before
+
+
+def test_an_undo_after_an_amended_message_finds_the_commit(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability 59: by what changed, not by trailers alone."""
+    learnloop("note", LONG, cwd=repo)
+    git(repo, "commit", "-q", "--amend", "-m", "A better message")
+    assert learnloop("undo", LONG_SLUG, cwd=repo).code == 0
+    assert list(markdown(memory)) == ["MEMORY.md"]
