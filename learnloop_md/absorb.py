@@ -195,9 +195,18 @@ class Absorber:
             if found:
                 self._leave(slug, [Conflict(slug, *difference) for difference in found])
         elif entry:
-            self._entry_changed(slug, known, self._entry_edits(slug, entry, base, known))
+            edits = self._entry_edits(slug, entry, base, known)
+            if self._may_be_renamed(entry, base) and (lost := [field for field, value in edits.items() if not value]):
+                self._leave(slug, [Conflict(slug, field, "(missing)", self._says(known, field)) for field in lost])
+            else:
+                self._entry_changed(slug, known, edits)
         elif base.entry and not is_renamed and known.state != "archived" and self._was_taken_out(slug):
             self._entry_changed(slug, known, {"state": "archived"}, taken_out=True)
+
+    def _may_be_renamed(self, entry: Entry, base: Agreed) -> bool:
+        """Whether a field that is missing may stand under a name that is new: then it was renamed, not deleted."""
+        is_skill = self.memory.place.kind == "skill"
+        return is_skill and bool(notebook.strange_labels(entry.raw) - notebook.strange_labels(base.entry))
 
     def _was_taken_out(self, slug: str) -> bool:
         """Whether a missing entry was deleted: not from an index, nor with the whole notebook."""

@@ -194,13 +194,17 @@ def _mixes_scripts(word: str) -> bool:
 
 def check_day(day: str, option: str = "--today") -> str:
     """day if it is an ISO date, else UsageError."""
-    try:
-        ok = bool(re.fullmatch(r"\d{4}-\d\d-\d\d", day)) and bool(date.fromisoformat(day))
-    except ValueError:
-        ok = False
-    if not ok:
+    if not is_day(day):
         raise UsageError(f"{option} {day!r} is not a day", "write it as YYYY-MM-DD, for example 2026-05-26")
     return day
+
+
+def is_day(day: str) -> bool:
+    """Whether a text is a day of the calendar, written YYYY-MM-DD."""
+    try:
+        return bool(re.fullmatch(r"\d{4}-\d\d-\d\d", day, re.ASCII)) and bool(date.fromisoformat(day))
+    except ValueError:
+        return False
 
 
 def days_between(earlier: str, later: str) -> int:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from learnloop_md.lesson import Lesson, fold, slugify
+from learnloop_md.lesson import Lesson, fold, is_day, slugify
 from learnloop_md.lines import closing_mark, line_end, room_at_end, scan, split_lines, with_final_newline
 
 ZONES = ("candidate", "current", "archived")
@@ -26,10 +26,13 @@ FIELDS = {
 _NAMES = {label.lower(): name for name, label in FIELDS.items()}
 _ZONE = re.compile(r"##\s+(candidate|current|archived)(?:\s+\w+)?\s+patterns\s*(?:#+\s*)?", re.IGNORECASE)
 _HEADING = re.compile(r"###\s+(?:(?P<date>\d{4}-\d\d-\d\d)(?P<sep>\s*[|–—-]\s*|\s+))?(?P<title>.*)")
-_FIELD = re.compile(r"[-*+]\s+(?:\*\*)?(?P<label>[A-Za-z][A-Za-z ]*?)(?:\*\*)?:(?:\*\*)?[ \t]*(?P<value>.*)")
-
-
-_NOT_MORE = ("#", "- ", "* ", "+ ")  # a line that begins so does not go on with the field above
+_FIELD = re.compile(r"[ ]{0,3}[-*+]\s+(?:\*\*)?(?P<label>[A-Za-z][A-Za-z ]*?)(?:\*\*)?:(?:\*\*)?[ \t]*(?P<value>.*)")
+# A line that goes on with the field above: text, not a bullet, heading, quote, table, rule or tag.
+_MORE = re.compile(r"[ \t]*(?![#>|<]|[-*_=]{3,}[ \t]*$)(?![-*+] )\S.*|[ \t]+[-*+] .*")
+_ONE_LINE = ("state", "file")  # what stands below or behind these is the person's, never a part of them
+_INDENTED = ("tags", "archive_note")  # these go on in an indented line only
+_STATE = re.compile(r"[`*_]*(?P<word>candidate|current|archived)\b(?P<rest>.*)", re.IGNORECASE)
+_FILE = re.compile(r"[^\s`<>()\[\]]+\.md")
 
 
 class Entry(NamedTuple):
@@ -44,7 +47,7 @@ class Entry(NamedTuple):
     @property
     def path(self) -> str:
         """The lesson file that the entry names, "" where it names none."""
-        return self.claims.get("file", "").strip("`<> ")
+        return self.claims.get("file", "")
 
     @property
     def slug(self) -> str:
@@ -74,6 +77,11 @@ def strange_fields(entry: Entry) -> list[tuple[int, str]]:
         if match and match["label"].strip().lower() not in _NAMES and len(match["label"]) < 24:
             found.append((entry.start + n + 1, match["label"]))
     return found
+
+
+def strange_labels(raw: str) -> set[str]:
+    """The labels in an entry's text that are none of the contract's: one of them may be a renamed field."""
+    return {label.strip().lower() for _, label in strange_fields(_entry("", split_lines(raw), 0))}
 
 
 def entries(text: str) -> list[Entry]:
@@ -110,7 +118,7 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
     match = _HEADING.fullmatch(block[0].rstrip("\r\n"))
     assert match, "a heading of level three always matches"
     claims = {"title": _title(match)}
-    if match["date"]:
+    if match["date"] and is_day(match["date"]):
         claims["created"] = match["date"]
     spans: dict[str, tuple[int, int]] = {}
     name = ""
@@ -124,14 +132,22 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
                 claims[name], spans[name] = field["value"].strip(), (n, n + 1)
             else:
                 name = ""
-        elif name and line.text.strip() and line.place == "text" and not line.text.startswith(_NOT_MORE):
+        elif name and line.place == "text" and _goes_on(name, line.text):
             claims[name] = f"{claims[name]} {line.text.strip()}".strip()
             spans[name] = (spans[name][0], n + 1)
         else:
             name = ""
     if "state" in claims:
-        claims["state"] = claims["state"].strip("`* ").lower()
+        said = _STATE.fullmatch(claims["state"])
+        claims["state"] = (said["word"] if said else claims["state"].strip("`* ")).lower()
+    if path := _FILE.search(claims.get("file", "")):
+        claims["file"] = path[0]
     return Entry(zone, claims, tuple(block), start, spans)
+
+
+def _goes_on(name: str, line: str) -> bool:
+    """Whether a line is the rest of the field above it."""
+    return name not in _ONE_LINE and bool(_MORE.fullmatch(line)) and (name not in _INDENTED or line[:1].isspace())
 
 
 def _title(match: re.Match[str]) -> str:
@@ -247,15 +263,29 @@ def _with_field(entry: Entry, name: str, value: str, eol: str) -> Entry:
     new = [f"- {FIELDS[name]}: {_written(name, value)}{eol}"] if value else []
     if name in entry.spans:
         start, end = entry.spans[name]
-        lines[start:end] = new
+        lines[start:end] = [_rewritten(lines[start], name, value)] if value else []
     else:
         order = list(FIELDS)
         earlier = [entry.spans[n][1] for n in order[: order.index(name)] if n in entry.spans]
         at = max(earlier, default=1)
-        if new and at < len(lines) and lines[at].strip() and not lines[at].startswith(_NOT_MORE):
+        if new and at < len(lines) and _goes_on(name, lines[at].rstrip("\r\n")):
             new.append(eol)  # else the line behind would be read as the rest of the new one
         lines[at:at] = new
     return _entry(entry.zone, lines, entry.start)
+
+
+def _rewritten(line: str, name: str, value: str) -> str:
+    """A field's first line with another value; its bullet, its label and a person's words behind the value stay."""
+    bare = line.rstrip("\r\n")
+    match = _FIELD.fullmatch(bare)
+    assert match, "a span begins with its field"
+    old, value = match["value"], _written(name, value)
+    if name == "state" and (said := _STATE.fullmatch(old)):
+        value += said["rest"].lstrip("`*_")
+    elif name == "file" and (path := _FILE.search(old)):
+        value = old[: path.start()] + value + old[path.end() :]
+    lead = bare[: match.start("value")]
+    return f"{lead}{'' if lead[-1:].isspace() else ' '}{value}{line[len(bare) :]}"
 
 
 def _closed(words: str, eol: str) -> str:

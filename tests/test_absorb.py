@@ -1301,3 +1301,101 @@ def test_document_and_files_agree_afterwards(kind: str, edits: list[tuple[str, s
     said = {slug: fold(entries[slug].claims["rule"]) for slug in lessons} if kind == "skill" else {}
     assert said == ({s: fold(lesson.rule) for s, lesson in lessons.items()} if kind == "skill" else {})
     assert all(lesson.stated for lesson in lessons.values())
+
+
+# --- words that are no field --------------------------------------------------------------------------------
+
+
+def test_text_below_the_file_field_stays(skill: Home) -> None:
+    """README: an edit is absorbed, never overwritten."""
+    line = f"- File: lessons/{READ}.md\n"
+    for words in ("Remember: only for the CI image.", "---", "> a quote", "  indented words"):
+        skill.edit(skill.document, line, f"{line}{words}\n")
+        skill.sync()
+        assert f"{line}{words}\n" in skill.text
+        assert "state: candidate" in skill.file(READ).read_text()
+        skill.edit(skill.document, f"{line}{words}\n", line)
+        skill.sync()
+
+
+@pytest.mark.parametrize("added", ["\nRemember: only for the CI image.", " some words"])
+def test_words_at_the_state_survive_the_next_change_of_state(skill: Home, added: str) -> None:
+    entry = skill.entry(READ)
+    skill.edit(skill.document, entry, entry.replace("- State: CANDIDATE", f"- State: CANDIDATE{added}"))
+    skill.sync()
+    skill.run("graduate", READ)
+    assert f"- State: CURRENT{added}\n" in skill.entry(READ)
+
+
+def test_words_behind_the_file_survive_a_rename(skill: Home) -> None:
+    line = f"- File: lessons/{READ}.md\n"
+    skill.edit(skill.document, line, f"- File: `lessons/{READ}.md` (ask Bo)\n")
+    skill.sync()
+    skill.run("rename", READ, "read-above")
+    assert "- File: `lessons/read-above.md` (ask Bo)\n" in skill.text
+
+
+def test_indented_fields_are_fields(skill: Home) -> None:
+    before = {path: text for path, text in skill.bytes().items() if path.startswith("lessons/")}
+    skill.document.write_text(re.sub(r"(?m)^- ", "  - ", skill.text))
+    skill.sync()
+    assert {path: text for path, text in skill.bytes().items() if path.startswith("lessons/")} == before
+    skill.run("graduate", READ)
+    assert "  - State: CURRENT\n" in skill.entry(READ)
+
+
+def test_an_indented_new_entry_is_taken_whole(skill: Home) -> None:
+    entry = (
+        "### 2026-11-25 | Say thanks\n  - Context: A reviewer felt ignored.\n  - Lesson: Thank the reviewer by name.\n"
+    )
+    skill.edit(skill.document, "## Current Patterns\n", f"## Current Patterns\n\n{entry}")
+    skill.sync()
+    text = skill.file("say-thanks").read_text()
+    assert "Thank the reviewer by name.\n\n**Why:** A reviewer felt ignored." in text
+    assert entry in skill.text
+
+
+def test_a_renamed_field_is_a_conflict_and_no_deletion(skill: Home) -> None:
+    """R002-61: a renamed field is found; nothing is taken out of the lesson files because of it."""
+    before = skill.bytes()[f"lessons/{READ}.md"]
+    skill.document.write_text(skill.text.replace("- Next pass:", "- Next step:"))
+    ran = skill.run("sync")
+    assert (ran.code, "conflict" in ran.err) == (1, True)
+    assert skill.bytes()[f"lessons/{READ}.md"] == before
+
+
+def test_a_day_that_is_none_is_not_taken_into_a_lesson(skill: Home) -> None:
+    entry = "### 2026-02-30 | Impossible date\n- Lesson: Look at the calendar.\n"
+    skill.edit(skill.document, "## Current Patterns\n", f"## Current Patterns\n\n{entry}")
+    skill.sync()
+    assert "2026-02-30" not in skill.file("impossible-date").read_text()
+
+
+ADDED = st.lists(
+    st.tuples(
+        st.integers(0, 8),
+        st.sampled_from(
+            ["zebra words", "  zebra indented", "> zebra quote", "* zebra star", "- Zebra: field", "| zebra |"]
+        ),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(added=ADDED, then=st.sampled_from(["current", "archived", "candidate"]))
+def test_no_word_added_to_an_entry_is_ever_lost(added: list[tuple[int, str]], then: str) -> None:
+    """An edit made by hand is absorbed, never overwritten: in the file or in the document, it is there."""
+    model = start("skill")
+    entries = notebook.entries(model.document or "")
+    entry = entries[0]
+    lines = list(entry.lines)
+    for n, (at, words) in enumerate(added):
+        lines.insert(min(1 + at, len(lines)), words.replace("zebra", f"zebra{n}").replace("Zebra", f"Zebra{n}") + "\n")
+    model.document = (model.document or "").replace(entry.raw, "".join(lines))
+    model.sync()
+    path = f"lessons/{entry.slug}.md"
+    model.files[path] = re.sub(r"(?m)^  state: .*$", f"  state: {then}", model.files[path])
+    model.sync()
+    everything = ((model.document or "") + "".join(model.files.values())).lower()
+    assert [n for n in range(len(added)) if f"zebra{n}" not in everything] == []
