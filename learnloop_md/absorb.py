@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from learnloop_md import guard, head, lessonfile, notebook
 from learnloop_md import memory as memories
@@ -28,6 +28,15 @@ OURS = (
     "skill_version", "anchors", "id", "task_type", "input_summary", "approach", "outcome", "confidence",
     "what_worked", "what_failed", "edge_cases", "run_duration_ms", "stack_tags", "human_confirmed",
 )  # fmt: skip
+
+
+class Sides(Protocol):
+    """What the other sides of merges say of a lesson; false where nothing was merged."""
+
+    def __bool__(self) -> bool: ...
+
+    def of(self, slug: str, raw: str) -> Agreed | None:
+        """The side that has this very entry, as a base."""
 
 
 class Conflict(NamedTuple):
@@ -58,10 +67,13 @@ class Absorber:
         author: str,
         base_of: Callable[[str], Agreed | None],
         removed: Iterable[str] = (),
+        sides: Sides | None = None,
+        with_git: bool = False,
     ) -> None:
         self.draft, self.memory = draft, draft.memory
         self.author, self.base_of = slugify(author or "someone"), base_of
         self.removed_paths = set(removed)  # paths that HEAD has and the work tree has not
+        self.sides, self.with_git = sides, with_git
         self.rows = self.memory.ledger.agreed if self.memory.ledger else {}
         self.entries = memories.entries(self.memory.place, self.memory.document, self.memory.lessons)
         self.before: dict[str, Lesson] = {}
@@ -118,7 +130,8 @@ class Absorber:
             return row
         if row is None and not (self._differences(lesson, entry) if entry else self._has_entries(lesson)):
             return None
-        return self.base_of(slug)
+        side = self.sides.of(slug, entry.raw) if self.sides and entry else None
+        return side or self.base_of(slug)
 
     def _has_entries(self, lesson: Lesson) -> bool:
         """Whether a missing entry may be a deletion by hand: a missing line of MEMORY.md only comes back."""
@@ -165,7 +178,7 @@ class Absorber:
             self.before[slug] = lesson
         edits = self._entry_edits(slug, entry, row, lesson) if lesson and entry and row.entry else {}
         self.conflicts += [Conflict(slug, field, _shown(value), "(removed)") for field, value in edits.items()]
-        if not edits:
+        if not edits and (row.path in self.removed_paths or not self.with_git):  # else git took it: another branch
             self._say(slug, f"{slug} was removed by hand")
 
     # --- one lesson ---------------------------------------------------------------------------------------
@@ -210,8 +223,8 @@ class Absorber:
 
     def _was_taken_out(self, slug: str) -> bool:
         """Whether a missing entry was deleted: not from an index, nor with the whole notebook."""
-        if self.memory.place.kind != "skill" or slug in self.memory.private:
-            return False
+        if self.memory.place.kind != "skill" or slug in self.memory.private or self.sides:
+            return False  # nor where branches were merged since, which drop entries too
         entries_before = sum(1 for row in self.rows.values() if row.entry and row.zone != "removed")
         emptied = not self.entries and entries_before > 1
         return notebook.has_zones(self.memory.document) and not emptied

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from learnloop_md import git, guard, history, index, lessonfile, memory, store
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.errors import UnableError
+from learnloop_md.history import Sides
 from learnloop_md.lesson import slugify
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft, Plan, message
+from learnloop_md.plan import subject as plan_subject
 from learnloop_md.store import Agreed, Ledger
 
 
@@ -100,6 +102,7 @@ class _Session:
         self.queued = False
         self.private: set[str] = set()  # paths that git must not get
         self.ledger = store.load_ledger(place)
+        self.loose = self.ledger.loose if self.ledger else ""
         self.queue: list[dict[str, Any]] = list(self.ledger.queue) if self.ledger else []
         self.git_name = git.author(place.repo.root) if place.repo else ""
         self.author = self.git_name or _user()
@@ -109,6 +112,7 @@ class _Session:
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
         self._drain()
         loaded = memory.load(self.place)
+        self._let_in(loaded)
         run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
         report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
@@ -125,8 +129,14 @@ class _Session:
         self.private = {row.lessons[slug].path for row in (loaded, final) for slug in row.private}
         if not self.asked.dry_run:
             self._keep_out(loaded)
-            for plan in plans:
+            for plan in draft.plans:
                 self._apply(plan)
+            absorbed = len(self.commits)
+            for plan in second.plans:
+                self._apply(plan)
+            if second.plans:
+                in_git = len(self.commits) > absorbed or self.queued or not self._with_git
+                self.loose = "" if in_git else plan_subject(second.plans[-1])
             self._remember(final, {conflict.slug for conflict in report.conflicts})
         left_out = second.left_out or draft.left_out
         return Done(
@@ -166,7 +176,14 @@ class _Session:
         place = self.place
         own = {path: flags for path, flags in self._own(loaded).items() if flags[0] in " ?!"}
         removed = [path for path, flags in own.items() if flags == " D" and path != place.document]
-        report = Absorber(draft, author=self.author, base_of=self._base_of, removed=removed).run()
+        report = Absorber(
+            draft,
+            author=self.author,
+            base_of=self._base_of,
+            removed=removed,
+            sides=self._sides(),
+            with_git=bool(place.repo),
+        ).run()
         clashing = {loaded.lessons[c.slug].path for c in report.conflicts if c.slug in loaded.lessons}
         for path in own:
             if path not in clashing:
@@ -175,6 +192,12 @@ class _Session:
         if loaded.blocked is None:
             draft.cut("absorb", slugs, "\n".join(report.what) or f"edited by hand: {', '.join(own)}")
         return report
+
+    def _sides(self) -> Sides:
+        """What other branches that were merged since say of a lesson."""
+        repo = self.place.repo
+        since = self.ledger.commit if self.ledger and self.ledger.commit != self.now.head else ""
+        return Sides(self.place, git.merged_sides(repo, since) if repo and self.now.head else [])
 
     def _own(self, loaded: Memory) -> dict[str, str]:
         """Our files that differ from HEAD, by their path in the memory; not private, not quarantined."""
@@ -264,6 +287,16 @@ class _Session:
             real.relative_to(repo.root).as_posix() if real.is_relative_to(repo.root) and ".." not in real.parts else ""
         )
 
+    def _let_in(self, loaded: Memory) -> None:
+        """A lesson that is private no more enters git: what kept it out is taken back."""
+        repo = self.place.repo
+        if repo is None or not self._with_git or self.asked.dry_run:
+            return
+        paths = [self.place.in_repo(lesson.path) for s, lesson in loaded.lessons.items() if s not in loaded.private]
+        for path in git.excluded(repo, paths):
+            git.include(repo, path)
+            self.now.paths.setdefault(path, "??")
+
     def _keep_out(self, loaded: Memory) -> None:
         """Private lessons that git would take with `add --all` are excluded (design §2)."""
         for slug in loaded.private:
@@ -335,11 +368,15 @@ class _Session:
             heads = git.at_head(repo, list(item["files"]))
             ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
             if ours:
+                reset = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry == item["was"][path]}
                 try:
                     self._committed(git.commit(repo, ours, item["message"], self._who))
                 except git.GitError as error:
                     self.hold = error.message
                     break
+                for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
+                    entry = ours[path]
+                    store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
             self.queue.pop(0)
         self.now = git.status(repo, self.place.inside)
 
@@ -350,7 +387,7 @@ class _Session:
         for slug, row in (self.ledger.agreed if self.ledger else {}).items():
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
-        ledger = Ledger(rows, self.now.head, tuple(self.queue))
+        ledger = Ledger(rows, self.now.head, tuple(self.queue), self.loose)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
 

@@ -11,7 +11,7 @@ from learnloop_md import codify, guard, head, index, lessonfile, notebook
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
-from learnloop_md.lines import scan, split_lines
+from learnloop_md.lines import open_at_end, scan, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.tree import Tree, field_of
 
@@ -101,6 +101,9 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
         return []
     tree = head.read(parts).tree if (parts := head.split(lesson.text)) else {}
     found = [*_of_names(lesson, tree), *_of_body(lesson), *_of_state(memory, lesson, tree)]
+    if not lessonfile.is_editable(lesson):
+        message = "the head is written so that no field can be added: write metadata as a block, one field a line"
+        found.append(_at(lesson, "metadata", "head-not-editable", message))
     if lesson.slug in memory.private and memory.place.repo:
         from learnloop_md import git  # lazy: only for private lessons
 
@@ -172,6 +175,9 @@ def _of_document(memory: Memory) -> list[Finding]:
         return found
     if not text.strip() and not memory.lessons:
         return found
+    if opened := open_at_end(text):
+        message = "what opens here is never closed: all that follows is hidden from Claude"
+        found.append(Finding(name, opened, "never-closed", ERROR, message))
     entries = memories.entries(place, text, memory.lessons)
     rows = _index_findings(memory, entries) if place.kind == "project" else _notebook_findings(memory)
     left_out = set(memories.in_step(memory, text, memory.lessons, memory.lessons).left_out)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from learnloop_md import lesson as lessons
+from learnloop_md import lessonfile
 from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
 from learnloop_md.plan import Draft
@@ -54,9 +55,7 @@ def plan(memory: Memory, today: str) -> list[Item]:
         if slug not in gone and lessons.is_reliable(lesson, settings.sightings_to_codify)
     ]
     return [
-        *merges,
-        *graduates,
-        *archived,
+        *(_possible(memory, item) for item in (*merges, *graduates, *archived)),
         *codify,
         *clashes,
         *(item for item in fates if item.change == "decide"),
@@ -103,6 +102,16 @@ def _pairs(active: dict[str, Lesson]) -> tuple[list[Item], list[Item]]:
                 merges.append(Item("merge", (slug, found.slug), f"{slug} says the same as {found.slug} ({found.why})"))
     clashing = {slug for pair in clashes for slug in pair}
     return [item for item in merges if not clashing & set(item.slugs)], list(clashes.values())
+
+
+def _possible(memory: Memory, item: Item) -> Item:
+    """The item, or a word to a person where a head cannot take the change: one lesson must not stop the others."""
+    fixed = [slug for slug in item.slugs if not lessonfile.is_editable(memory.lessons[slug])]
+    if not fixed:
+        return item
+    return Item(
+        "decide", item.slugs, f"{item.why}; but the head of {fixed[0]} cannot be edited: learnloop check says why"
+    )
 
 
 def _fate(memory: Memory, lesson: Lesson, today: str) -> Item | None:

@@ -29,6 +29,7 @@ _SAFE = {
     "core.fsmonitor": "false",
     "core.quotepath": "false",
     "core.hooksPath": "/dev/null",
+    "core.safecrlf": "false",  # it would refuse the blob of a file that is written already
     "gc.auto": "0",
 }
 _OWN_NAME, _OWN_MAIL = "learnloop", "learnloop@localhost"
@@ -268,11 +269,43 @@ def exclude(repo: Repo, path: str) -> bool:
     if ignored_by(repo, path):
         return False
     file = repo.common_dir / "info" / "exclude"
-    rule = "/" + "".join("\\" + c if c in "*?[]\\!# " else c for c in path)
+    rule = _exclude_rule(path)
     text = file.read_text("utf-8") if file.exists() else ""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text + ("" if not text or text.endswith("\n") else "\n") + rule + "\n", "utf-8")
     return True
+
+
+def _exclude_rule(path: str) -> str:
+    return "/" + "".join("\\" + c if c in "*?[]\\!# " else c for c in path)
+
+
+def excluded(repo: Repo, paths: Sequence[str]) -> list[str]:
+    """Those of the paths that `exclude` keeps out of git here."""
+    file = repo.common_dir / "info" / "exclude"
+    rules = set(file.read_text("utf-8", "replace").split("\n")) if paths and file.exists() else set[str]()
+    return [path for path in paths if _exclude_rule(path) in rules]
+
+
+def include(repo: Repo, path: str) -> None:
+    """Take back what `exclude` did."""
+    file = repo.common_dir / "info" / "exclude"
+    lines = file.read_text("utf-8").split("\n")
+    file.write_text("\n".join(line for line in lines if line != _exclude_rule(path)), "utf-8")
+
+
+def merged_sides(repo: Repo, since: str) -> list[str]:
+    """The other sides of the merge in progress and of the merges since a commit, newest first."""
+    sides = [name for name in ("MERGE_HEAD",) if (repo.git_dir / name).exists()]
+    if since and call(repo.root, "merge-base", "--is-ancestor", since, "HEAD", check=False).returncode == 0:
+        rows = out(repo.root, "rev-list", "--merges", "--parents", "--max-count=5", f"{since}..HEAD").splitlines()
+        sides += [side for row in rows for side in row.split()[2:]]
+    return sides
+
+
+def checked_out(repo: Repo, path: str, entry: str) -> bytes:
+    """What a checkout would write for "mode blob" at a path, through the path's filters."""
+    return call(repo.root, "cat-file", "--filters", f"--path={path}", entry.split()[1]).stdout
 
 
 def staged(repo: Repo, folder: str) -> dict[str, bytes]:

@@ -94,11 +94,18 @@ def _unfold_metadata(lines: list[str], span: tuple[int, int], eol: str) -> None:
             block += render_field(key, value, 2, eol)
         elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             block += render_field(key, [str(item) for item in value], 2, eol)
+        elif isinstance(value, list) and all(_is_event(item) for item in value):
+            block += render_field(key, [event for item in value if (event := event_of(item))], 2, eol)
         else:
             raise HeadError(
                 "head-not-editable", span[0] + 1, "metadata is written in one line; unfold it by hand first"
             )
     lines[span[0] : span[1]] = block
+
+
+def _is_event(item: Tree) -> bool:
+    """Whether a list item is an event and nothing more, so that it can be written anew without loss."""
+    return event_of(item) is not None and isinstance(item, dict) and set(item) <= {"on", "run", "evidence"}
 
 
 def _replace(lines: list[str], span: tuple[int, int], key: str, value: Field, indent: int, eol: str) -> None:

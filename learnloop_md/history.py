@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from learnloop_md import git, lessonfile
 from learnloop_md import memory as memories
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.memory import counting_state
@@ -162,6 +162,31 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
     return None
 
 
+class Sides:
+    """What merged branches say of a lesson: an entry that came from one of them is no edit by hand."""
+
+    def __init__(self, place: Place, revisions: list[str]) -> None:
+        self.place, self.revisions = place, revisions
+
+    def __bool__(self) -> bool:
+        return bool(self.revisions)
+
+    def of(self, slug: str, raw: str) -> Agreed | None:
+        """The side on which the lesson has this very entry, as a base; None where no side has it."""
+        place = self.place
+        for revision in self.revisions if place.repo else ():
+            assert place.repo is not None, "sides are only found in a repository"
+            document = git.blobs(place.repo, [f"{revision}:{place.in_repo(place.document)}"])[0]
+            entry = memories.entries(place, document.decode("utf-8", "replace"), {}).get(slug)
+            if entry is None or entry.raw != raw:
+                continue
+            path = entry.path or (f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
+            lesson = _lesson(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)
+            if lesson and _agree(place, lesson, entry):
+                return Agreed(path, lesson.text, raw, entry.zone)
+        return None
+
+
 def _is_known(place: Place, commit: str) -> bool:
     assert place.repo is not None, "only asked inside a repository"
     return git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
@@ -208,6 +233,23 @@ def _undone(everything: list[Step]) -> set[str]:
     return found
 
 
+def _meant(name: str, everything: list[Step]) -> str:
+    """The slug of a commit that is named by it or by a unique beginning of it.
+
+    Raises UsageError where none, or more than one, is meant.
+    """
+    slugs = {slug for step in everything for slug in step.slugs}
+    wanted = lessonfile.stem(name)
+    found = [wanted] if wanted in slugs else sorted(slug for slug in slugs if wanted and slug.startswith(wanted))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{name!r} may be {', '.join(found[:5])}", "write more of the name", code="ambiguous-name")
+    raise UsageError(
+        f"no commit and no lesson {name!r}", "learnloop log shows what can be undone", code="unknown-lesson"
+    )
+
+
 class Reversal(NamedTuple):
     """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
 
@@ -223,6 +265,7 @@ def reversal(place: Place, what: str) -> Reversal:
     """
     everything = steps(place)
     undone = _undone(everything)
+    hint = "learnloop log shows what can be undone"
     if not what:
         last = next((s for s in everything if s.command and s.change != "undo" and s.command not in undone), None)
         chosen = [s for s in everything if last and s.command == last.command]
@@ -231,6 +274,7 @@ def reversal(place: Place, what: str) -> Reversal:
     else:
         chosen = [s for s in everything if len(what) >= 4 and s.commit.startswith(what)]
         if not chosen:
+            what = _meant(what, everything)
             of_slug = next(
                 (s for s in everything if what in s.slugs and s.change != "undo" and s.command not in undone),
                 None,
@@ -240,8 +284,10 @@ def reversal(place: Place, what: str) -> Reversal:
             ]
             chosen = [s for s in chosen if what in s.slugs]
     if not chosen:
-        hint = "learnloop log shows what can be undone"
         raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo")
+    if any(step.change == "init" for step in chosen):
+        message = "what init adopted was there before it: init is not taken back"
+        raise UnableError(message, "remove the memory's folder yourself if you want it gone", code="nothing-to-undo")
     repo = _open(place)
     files: dict[str, tuple[bytes | None, bytes | None]] = {}
     for step in chosen:  # newest first: the first "after" and the last "before" count

@@ -242,6 +242,15 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
     return headedit.with_fields(text, changes)
 
 
+def is_editable(lesson: Lesson) -> bool:
+    """Whether the head can take a change of state without touching anything else."""
+    try:
+        with_fields(lesson.text, {"state": "archived" if lesson.state != "archived" else "current"})
+    except HeadError:
+        return False
+    return True
+
+
 def render(lesson: Lesson) -> str:
     """A new lesson file in the form of design §3."""
     fields: list[tuple[str, Field]] = [

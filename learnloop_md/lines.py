@@ -71,6 +71,11 @@ def room_at_end(text: str) -> int:
     return at
 
 
+def open_at_end(text: str) -> int:
+    """The line (from 1) of the fence or comment that is never closed, 0 where all are."""
+    return 0 if list(scan(with_final_newline(text, "\n") + "x"))[-1].place == "text" else room_at_end(text) + 1
+
+
 def closing_mark(text: str) -> str:
     """The line that closes the fence or comment in which text ends, "" where none is open."""
     whole = with_final_newline(text, "\n")

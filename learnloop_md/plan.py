@@ -49,13 +49,17 @@ class Plan(NamedTuple):
         return tuple(dict.fromkeys([*(edit.path for edit in self.edits), *self.also]))
 
 
+def subject(plan: Plan) -> str:
+    """The first line of the commit message."""
+    named = ", ".join(plan.slugs[:3]) + (f" and {len(plan.slugs) - 3} more" if len(plan.slugs) > 3 else "")
+    return plan.subject or f"learnloop: {plan.change} {named}".rstrip()
+
+
 def message(plan: Plan) -> str:
     """The commit message: subject, why, trailers."""
-    named = ", ".join(plan.slugs[:3]) + (f" and {len(plan.slugs) - 3} more" if len(plan.slugs) > 3 else "")
-    subject = plan.subject or f"learnloop: {plan.change} {named}".rstrip()
     trailers = [*(("Lesson", slug) for slug in plan.slugs), ("Learnloop-Change", plan.change), *plan.trailers]
     body = [plan.why, ""] if plan.why else []
-    return "\n".join([subject, "", *body, *(f"{key}: {value}" for key, value in trailers)]) + "\n"
+    return "\n".join([subject(plan), "", *body, *(f"{key}: {value}" for key, value in trailers)]) + "\n"
 
 
 def diff(edits: Sequence[Edit]) -> str:

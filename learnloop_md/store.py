@@ -67,6 +67,8 @@ def _walk(folder: Path, inside: str) -> Iterator[str]:
 def _read_one(folder: Path, path: str) -> bytes | str | Quarantined:
     """The bytes of a file; for a link inside the memory the path it leads to; else why it is not read."""
     full = folder / path
+    if not path.isprintable():  # git, documents and terminals would each read such a name another way
+        return Quarantined(path, "bad-name", 1, "its name holds hidden, control or undecodable characters")
     try:
         info = os.lstat(full)
         if stat.S_ISLNK(info.st_mode):
@@ -149,6 +151,7 @@ class Ledger(NamedTuple):
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
     queue: tuple[dict[str, Any], ...] = ()  # each {"message": …, "files": {repository path: blob id or null}}
+    loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
 
 
 def state_folder(place: Place) -> Path:
@@ -165,14 +168,14 @@ def load_ledger(place: Place) -> Ledger | None:
     try:
         raw = json.loads((state_folder(place) / "ledger.json").read_text("utf-8"))
         agreed = {slug: Agreed(*row) for slug, row in raw["agreed"].items()}
-        return Ledger(agreed, raw["commit"], tuple(raw["queue"]))
+        return Ledger(agreed, raw["commit"], tuple(raw["queue"]), raw.get("loose", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def save_ledger(place: Place, ledger: Ledger) -> None:
     """Remember the ledger."""
-    raw = {"commit": ledger.commit, "queue": list(ledger.queue), "agreed": ledger.agreed}
+    raw = {"commit": ledger.commit, "queue": list(ledger.queue), "agreed": ledger.agreed, "loose": ledger.loose}
     write(
         state_folder(place) / "ledger.json",
         json.dumps(raw, separators=(",", ":")).encode(),  # ASCII: names that are not UTF-8 come back whole

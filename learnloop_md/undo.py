@@ -25,11 +25,14 @@ def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
     for path, (before, after) in sorted(reversal.files.items()):
         inner = Path(os.path.relpath(_root(place) / path, place.folder)).as_posix()
         current = _current(draft, place, inner)
+        dos = _is_converted(current, after)
+        plain = current.replace(b"\r\n", b"\n") if current and dos else current
         new = before
-        if current not in (after, before):
+        if plain not in (after, before):
             is_document = inner == place.document
             exact = exact and not is_document
-            new = _merged(path, current, after, before, strict=not is_document)
+            new = _merged(path, plain, after, before, strict=not is_document)
+        new = new.replace(b"\n", b"\r\n") if new and dos else new
         if new != current:
             _put(draft, place, inner, current, new)
     slugs = tuple(dict.fromkeys(slug for step in reversal.steps for slug in step.slugs))
@@ -41,6 +44,11 @@ def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
     lesson = draft.lessons.get(slug)
     more = {"undone": [step.commit for step in reversal.steps]}
     return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", (), more)
+
+
+def _is_converted(current: bytes | None, committed: bytes | None) -> bool:
+    """Whether a checkout with CRLF line ends (core.autocrlf, eol) stands for a commit without."""
+    return bool(current and committed) and b"\r\n" in (current or b"") and b"\r\n" not in (committed or b"")
 
 
 def _root(place: Place) -> Path:
@@ -132,8 +140,11 @@ def _by_fields(path: str, current: bytes, base: bytes, other: bytes) -> bytes | 
 
 def reversal_of(place: Place, what: str) -> Reversal:
     """What `undo WHAT` takes back."""
-    found = history.reversal(place, what)
     ledger = store.load_ledger(place)
+    if not what and ledger and ledger.loose:
+        message = f"git has nothing of the last change ({ledger.loose}): it is of a private lesson"
+        raise UnableError(message, "name what to undo: learnloop undo COMMIT", code="private")
+    found = history.reversal(place, what)
     known = {step.command for step in history.steps(place)}
     queued = [item["message"] for item in (ledger.queue if ledger else ())]
     if not what and any(

@@ -128,7 +128,7 @@ def restore(call: Call) -> Answer:
     place = call.place
 
     def build(draft: Draft) -> Outcome:
-        name = stem(call.text("slug"))
+        name = _removed(place, stem(call.text("slug")), draft)
         if name not in draft.lessons and not any(slug.startswith(name) for slug in draft.lessons):
             gone = history.text_before(place, name) if place.repo else None
             row = (store.load_ledger(place) or store.Ledger({})).agreed.get(name)
@@ -144,6 +144,17 @@ def restore(call: Call) -> Answer:
     return changed(call, build, place)
 
 
+def _removed(place: Place, name: str, draft: Draft) -> str:
+    """The removed lesson that a unique beginning names, else the name as it is."""
+    from learnloop_md import store
+
+    rows = (store.load_ledger(place) or store.Ledger({})).agreed
+    if any(slug.startswith(name) for slug in draft.lessons):
+        return name
+    found = [slug for slug in rows if slug.startswith(name) and slug not in draft.lessons]
+    return found[0] if len(found) == 1 else name
+
+
 def codify_lesson(call: Call) -> Answer:
     return _codify(call, call.text("into"), call.text("section"))
 
@@ -157,6 +168,11 @@ def _codify(call: Call, into: str, heading: str) -> Answer:
     from learnloop_md import branch, codify, target  # lazy: two commands need them
 
     place, name = call.place, call.text("branch")
+    if place.linked and not name:
+        hint = "run it in the main checkout, or make a branch of it: --branch NAME"
+        raise UnableError(
+            "this is a linked worktree: the rule would land in the main checkout", hint, code="linked-worktree"
+        )
     goal = target.find(place, call.cwd, into)
 
     def build(draft: Draft) -> Outcome:

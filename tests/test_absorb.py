@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -1399,3 +1400,42 @@ def test_no_word_added_to_an_entry_is_ever_lost(added: list[tuple[int, str]], th
     model.sync()
     everything = ((model.document or "") + "".join(model.files.values())).lower()
     assert [n for n in range(len(added)) if f"zebra{n}" not in everything] == []
+
+
+# --- merges -------------------------------------------------------------------------------------------------
+
+
+def merged_theirs(skill: Home) -> None:
+    """Both sides note; here one more graduates; the notebook of the other side is taken."""
+    git(skill.root, "switch", "-q", "-c", "side")
+    skill.note("Warm the pot before brewing.", "r8", "--name", "pot")
+    git(skill.root, "switch", "-q", "main")
+    skill.note("Count the spoons after tea.", "r9", "--name", "spoons")
+    skill.run("graduate", READ)
+    skill.learnloop("status", cwd=skill.root)
+    done = subprocess.run(["git", "merge", "-q", "side"], cwd=skill.root, capture_output=True, check=False)
+    assert done.returncode == 1
+    git(skill.root, "checkout", "--theirs", "--", str(skill.document))
+
+
+@pytest.mark.parametrize("commits", [False, True])
+def test_what_a_merge_dropped_from_the_notebook_comes_back(skill: Home, commits: bool) -> None:
+    """Merges drop entries too: none of them was removed or moved by hand."""
+    merged_theirs(skill)
+    git(skill.root, "add", "-A")
+    if commits:
+        git(skill.root, "commit", "-q", "-m", "Merge")
+    skill.sync()
+    assert skill.zone("spoons") == "candidate"
+    assert skill.zone(READ) == "current"
+    assert skill.zone("pot") == "candidate"
+    assert "state: candidate" in skill.file("spoons").read_text()
+    assert "state: current" in skill.file(READ).read_text()
+
+
+def test_a_lost_notebook_is_found_by_its_lessons_and_rebuilt(skill: Home) -> None:
+    """Design: a document that is lost is rebuilt; nothing is archived because of it."""
+    skill.document.unlink()
+    ran = skill.learnloop("sync", cwd=skill.root / "skill")
+    assert ran.code == 0
+    assert skill.zone(READ) == "candidate"

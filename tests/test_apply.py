@@ -689,3 +689,64 @@ def test_the_queue_is_kept_beside_the_memory_not_in_it(repo: Path, memory: Path,
     kept = [json.loads(path.read_text()) for path in (repo / ".git" / "learnloop").rglob("ledger.json")]
     assert [len(ledger["queue"]) for ledger in kept] == [1]
     assert sorted(path.name for path in memory.iterdir()) == ["MEMORY.md", f"{SLUG}.md"]
+
+
+def test_a_lesson_that_is_private_no_more_enters_git(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §2: what kept it out is taken back; its line and its file arrive together."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Bo prefers long answers.", "--type", "user", "--name", "bo", cwd=repo)
+    path = memory / "bo.md"
+    path.write_text(path.read_text().replace("type: user", "type: feedback"))
+    learnloop("sync", cwd=repo)
+    assert ".claude/memory/bo.md" in git(repo, "ls-files")
+    assert "bo.md" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--porcelain", "--ignored", ".claude/memory") == ""
+
+
+@pytest.mark.parametrize("name", [b"gr\xfc.md", b"new\nline.md", b"bell\x07.md"])
+def test_a_name_that_cannot_be_read_is_quarantined_and_stops_nobody(
+    repo: Path, memory: Path, learnloop: Run, name: bytes
+) -> None:
+    (memory / os.fsdecode(name)).write_text("Plain.\n")
+    ran = learnloop("note", RULE, "--json", cwd=repo)
+    assert (ran.code, bool(ran.json["commits"])) == (0, True)
+    before = (memory / "MEMORY.md").read_bytes()
+    assert learnloop("sync", cwd=repo).code == 0
+    assert (memory / "MEMORY.md").read_bytes() == before
+    assert [row["reason"] for row in learnloop("status", "--json", cwd=repo).json["quarantined"]] == ["bad-name"]
+    assert learnloop("check", cwd=repo).code == 1
+
+
+def test_a_careful_line_end_setting_does_not_stop_a_commit(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "config", "core.autocrlf", "true")
+    git(repo, "config", "core.safecrlf", "true")
+    ran = learnloop("note", RULE, "--json", cwd=repo)
+    assert (ran.code, len(ran.json["commits"])) == (0, 1)
+
+
+def test_what_a_rebase_abort_took_back_is_there_again_after_draining(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §6: queued changes survive `rebase --abort`, and are not absorbed as a removal right after."""
+    learnloop("note", RULE, "--run", "r1", cwd=repo)
+    rebasing(repo)
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    git(repo, "rebase", "--abort")
+    learnloop("sync", cwd=repo)
+    assert "run: c1" in (memory / f"{SLUG}.md").read_text()
+    assert "run: c1" in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_branch_switch_is_no_removal_by_hand(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "switch", "-q", "-c", "side")
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "switch", "-q", "main")
+    assert "removed by hand" not in learnloop("sync", cwd=repo).err
+    git(repo, "switch", "-q", "side")
+    assert learnloop("sync", "--json", cwd=repo).json["action"] == "unchanged"
+
+
+def test_codify_from_a_linked_worktree_is_refused(repo: Path, memory: Path, tmp_path: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
+    assert learnloop("codify", SLUG, cwd=tmp_path / "tree").code == 4
+    assert not (repo / "CLAUDE.md").exists()

@@ -492,3 +492,13 @@ def test_a_staged_check_of_a_skill_reads_the_staged_skill(skill: Path, learnloop
     (skill / "SKILL.md").write_text(text)
     rows = learnloop("check", "--staged", "--json", cwd=skill).json["findings"]
     assert [row["code"] for row in rows] == ["load-instruction-missing"]
+
+
+def test_a_comment_that_is_never_closed_is_an_error(memory: Path, repo: Path, learnloop: Run) -> None:
+    """All that follows would be hidden from Claude."""
+    learnloop("note", "Brew tea first.", "--name", "tea", cwd=repo)
+    learnloop("archive", "tea", "--note", "x", cwd=repo)
+    index = memory / "MEMORY.md"
+    index.write_text(index.read_text().replace("-->\n", "\n## Notes\n\n- hi\n"))
+    ran = learnloop("check", "--json", cwd=repo)
+    assert (ran.code, "never-closed" in [row["code"] for row in ran.json["findings"]]) == (1, True)

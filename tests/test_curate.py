@@ -390,3 +390,30 @@ def test_facts_of_a_skill_are_archived_when_stale(repo: Path, learnloop: Run) ->
     )
     learnloop("cleanup", "--apply", "--today", TODAY)
     assert lesson(skill, "board").archive_note == "Stale: seen once, on 2026-11-01; not again"
+
+
+FLOW = """---
+name: flowy
+description: d
+metadata: {{type: feedback, state: candidate, created: 2026-10-01, {more}}}
+---
+
+Flow lesson.
+"""
+
+
+def test_events_in_flow_style_are_unfolded(memory: Path, repo: Path, learnloop: Run) -> None:
+    (memory / "flowy.md").write_text(FLOW.format(more="seen: [{on: 2026-10-01, run: x}]"))
+    learnloop("sync", cwd=repo)
+    assert learnloop("cleanup", "--apply", "--today", "2026-11-30", cwd=repo).code == 0
+    text = (memory / "flowy.md").read_text()
+    assert "  state: archived\n" in text
+    assert "  seen:\n    - on: 2026-10-01\n      run: x\n" in text
+
+
+def test_a_head_that_cannot_be_edited_is_told_and_stops_no_other(memory: Path, repo: Path, learnloop: Run) -> None:
+    (memory / "flowy.md").write_text(FLOW.format(more="mine: {a: {b: c}}"))
+    learnloop("note", "Brew tea first.", "--name", "tea", "--today", "2026-10-01", cwd=repo)
+    done = learnloop("cleanup", "--apply", "--today", "2026-11-30", cwd=repo)
+    assert (done.code, "state: archived" in (memory / "tea.md").read_text()) == (0, True)
+    assert "head-not-editable" in [row["code"] for row in learnloop("check", "--json", cwd=repo).json["findings"]]

@@ -537,3 +537,13 @@ def test_a_private_note_never_reaches_the_index_or_git(memory: Path, repo: Path,
     assert "ada-shift" not in (memory / "MEMORY.md").read_text()
     assert "ada-shift" not in git(repo, "log", "-p", "--all")
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_removed_lesson_is_restored_by_a_unique_beginning(noted: Path, repo: Path, learnloop: Run) -> None:
+    """R004-98."""
+    path = noted / f"{SLUG}.md"
+    text = path.read_text()
+    path.unlink()
+    learnloop("sync", cwd=repo)
+    assert learnloop("restore", SLUG[:6], cwd=repo).code == 0
+    assert path.read_text() == text

@@ -96,8 +96,10 @@ def test_codify_goes_back_with_its_target(noted: Path, repo: Path, learnloop: Ru
 
 
 def test_nothing_to_undo_is_one_line(memory: Path, repo: Path, learnloop: Run) -> None:
-    ran = learnloop("undo", "nobody", cwd=repo)
-    assert (ran.code, ran.err.count("\n")) == (4, 1)
+    """Design §11: a wrong name is exit 2; a memory in which nothing is left to take back is exit 4."""
+    named, last = learnloop("undo", "nobody", cwd=repo), learnloop("undo", cwd=repo)
+    assert (named.code, named.err.count("\n")) == (2, 1)
+    assert (last.code, last.err.count("\n")) == (4, 1)
 
 
 def test_the_log_tells_commits_without_trailers_by_what_changed(noted: Path, repo: Path, learnloop: Run) -> None:
@@ -234,3 +236,45 @@ def test_an_undo_after_an_amended_message_finds_the_commit(repo: Path, memory: P
     git(repo, "commit", "-q", "--amend", "-m", "A better message")
     assert learnloop("undo", LONG_SLUG, cwd=repo).code == 0
     assert list(markdown(memory)) == ["MEMORY.md"]
+
+
+def test_a_unique_beginning_names_what_to_undo(noted: Path, repo: Path, learnloop: Run) -> None:
+    """R004-98."""
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop("undo", "stage", cwd=repo).code == 0
+    assert "pinned" not in (noted / f"{SLUG}.md").read_text()
+
+
+def test_init_is_never_taken_back(repo: Path, learnloop: Run) -> None:
+    """What it adopted was there before it."""
+    memory = repo / ".claude" / "memory"
+    memory.mkdir(parents=True)
+    (memory / "old.md").write_text("---\nname: old\ndescription: o\nmetadata:\n  type: feedback\n---\n\nOld.\n")
+    commit = learnloop("init", "--json", cwd=repo).json["commits"][0]
+    before = files(memory)
+    assert [learnloop("undo", *what, cwd=repo).code for what in ((), (commit,))] == [4, 4]
+    assert files(memory) == before
+
+
+def test_a_private_change_is_not_mistaken_for_the_one_before(noted: Path, repo: Path, learnloop: Run) -> None:
+    """git has nothing of it, so undo says so instead of taking back another lesson."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Ada prefers short answers.", "--type", "user", cwd=repo)
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), (noted / f"{SLUG}.md").exists()) == (4, 1, True)
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop("undo", cwd=repo).code == 0
+
+
+@pytest.mark.parametrize("command", [("confirm", SLUG), ("graduate", SLUG)])
+def test_a_checkout_with_crlf_can_be_undone(
+    noted: Path, repo: Path, tmp_path: Path, learnloop: Run, command: tuple[str, ...]
+) -> None:
+    git(tmp_path, "clone", "-q", "-c", "core.autocrlf=true", str(repo), "dos")
+    clone = tmp_path / "dos"
+    learnloop("init", cwd=clone)
+    before = files(clone / ".claude" / "memory")
+    learnloop(*command, "--run", "c1", cwd=clone)
+    assert learnloop("undo", cwd=clone).code == 0
+    assert files(clone / ".claude" / "memory") == before
+    assert git(clone, "status", "--porcelain") == ""
