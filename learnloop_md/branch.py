@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from learnloop_md import apply, git, plan
@@ -55,27 +54,17 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
 
 
 def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
-    private = repo.git_dir / f"learnloop-branch-{os.getpid()}"
-    extra = {"GIT_INDEX_FILE": str(private)}
-    try:
-        git.call(repo.root, "read-tree", "HEAD", extra=extra)
-        lines = "".join(_index_line(place, repo, edit) for edit in row.edits)
-        given = lines.encode(errors="surrogateescape")
-        git.call(repo.root, "update-index", "-z", "--index-info", given=given, extra=extra)
-        tree = git.call(repo.root, "write-tree", extra=extra).stdout.decode().strip()
-    finally:
-        private.unlink(missing_ok=True)
+    files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
     words = plan.message(row).encode(errors="surrogateescape")
-    made = git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words)
-    new = made.stdout.decode().strip()
+    tree = git.tree_with(repo, "HEAD", files)
+    new = git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words).stdout.decode().strip()
     git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
     return new
 
 
-def _index_line(place: Place, repo: git.Repo, edit: Edit) -> str:
-    path = place.in_repo(edit.path)
-    content = (edit.after or "").encode("utf-8", "surrogateescape")  # codifying removes no file
-    words = ("hash-object", "-w", "--stdin", "--path", path)
-    blob = git.call(repo.root, *words, given=content).stdout.decode().strip()
-    old = git.call(repo.root, "ls-tree", "HEAD", "--", path).stdout.split()
-    return f"{old[0].decode() if old else '100644'} {blob}\t{path}\0"
+def _blob(repo: git.Repo, path: str, edit: Edit) -> str:
+    """The edit's text as "mode blob"; codifying removes no file."""
+    content = (edit.after or "").encode("utf-8", "surrogateescape")
+    blob = git.call(repo.root, "hash-object", "-w", "--stdin", "--path", path, given=content).stdout.decode().strip()
+    old = git.at_head(repo, [path])[path]
+    return f"{old.split()[0] if old else '100644'} {blob}"

@@ -422,7 +422,7 @@ def commit(repo: Repo, files: Mapping[str, str | None], message: str, who: Mappi
     Raises GitError when the index stays locked or the branch moved.
     """
     parent = head(repo)
-    args = ["commit-tree", _tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
+    args = ["commit-tree", tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
     new = call(repo.root, *args, given=message.encode(errors="surrogateescape"), extra=who).stdout.decode().strip()
     move = [
         "update-ref",
@@ -460,7 +460,8 @@ def _index_lines(files: Mapping[str, str | None], width: int) -> bytes:
     return "".join(rows).encode(errors="surrogateescape")
 
 
-def _tree_with(repo: Repo, parent: str, files: Mapping[str, str | None]) -> str:
+def tree_with(repo: Repo, parent: str, files: Mapping[str, str | None]) -> str:
+    """The tree of a commit with these paths changed ("mode blob", or None for a removal)."""
     with _private_index(repo) as (_, extra):
         call(repo.root, "read-tree", *([parent] if parent else ["--empty"]), extra=extra)
         given = _index_lines(files, len(parent) or 40)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,24 +31,21 @@ class Settings(NamedTuple):
     commit_on_default_branch: bool = True
 
 
-def load(roots: Iterator[Path] | list[Path]) -> Settings:
-    """The settings of the first root that has any, over the user's, over the defaults.
+def load(roots: Iterable[Path]) -> Settings:
+    """The settings of the roots, the first over the others, over the user's, over the defaults.
 
     Raises UsageError for an unknown key, a wrong type or a file that is not TOML.
     """
-    settings = Settings()
     user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "learnloop" / "config.toml"
-    for path, table in [_read(user), next((found for root in roots if (found := _of_root(root))[1]), (user, {}))]:
-        settings = _overlaid(settings, table, path)
+    settings = _overlaid(Settings(), *_read(user))
+    for root in reversed(list(roots)):  # a file of ours that init writes must not hide what pyproject says
+        for path, table in (_of_pyproject(root / "pyproject.toml"), _read(root / FILE)):
+            settings = _overlaid(settings, path, table)
     return settings
 
 
-def _of_root(root: Path) -> tuple[Path, Mapping[str, Any]]:
-    own = _read(root / FILE)
-    if own[1] or (root / FILE).is_file():
-        return own
-    path, table = _read(root / "pyproject.toml", "[tool.learnloop]")
-    tool = table.get("tool", {})
+def _of_pyproject(path: Path) -> tuple[Path, Mapping[str, Any]]:
+    tool = _read(path, "[tool.learnloop]")[1].get("tool", {})
     return path, tool.get("learnloop", {}) if isinstance(tool, Mapping) else {}
 
 
@@ -67,7 +64,7 @@ def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
         raise UsageError(f"{path} is not valid TOML: {error}", "mend the file; nothing was changed") from error
 
 
-def _overlaid(settings: Settings, table: Mapping[str, Any], path: Path) -> Settings:
+def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Settings:
     if not isinstance(table, Mapping):
         raise UsageError(f"{path}: tool.learnloop is not a table", "write [tool.learnloop]; see docs/settings.md")
     for key, given in table.items():

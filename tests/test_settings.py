@@ -43,10 +43,12 @@ def test_a_wrong_table_in_pyproject_is_told(tmp_path: Path, text: str) -> None:
     assert str(tmp_path / "pyproject.toml") in refused.value.message
 
 
-def test_an_own_file_hides_pyproject_also_when_it_is_empty(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.learnloop]\nstale_days = 3\n")
-    (tmp_path / ".learnloop.toml").write_text("")
-    assert settings.load([tmp_path]).stale_days == 14
+def test_an_own_file_lies_over_pyproject_key_by_key(tmp_path: Path) -> None:
+    """`init` writes `adopted` into a file of ours; what the project had set stays in force."""
+    (tmp_path / "pyproject.toml").write_text("[tool.learnloop]\nstale_days = 3\ncandidates_due = 9\n")
+    (tmp_path / ".learnloop.toml").write_text('adopted = ["a"]\ncandidates_due = 7\n')
+    found = settings.load([tmp_path])
+    assert (found.stale_days, found.candidates_due, found.adopted) == (3, 7, ("a",))
 
 
 def test_the_first_root_that_says_anything_counts(tmp_path: Path) -> None:
