@@ -76,6 +76,7 @@ class Absorber:
         self.sides, self.with_git = sides, with_git
         self.rows = self.memory.ledger.agreed if self.memory.ledger else {}
         self.entries = memories.entries(self.memory.place, self.memory.document, self.memory.lessons)
+        self.zones = memories.zones(self.memory.place, self.memory.document)
         self.before: dict[str, Lesson] = {}
         self.conflicts: list[Conflict] = []
         self.what: dict[str, list[str]] = {}
@@ -265,6 +266,8 @@ class Absorber:
         dropped = [key for key in OURS if _of(old, key) is not None and _of(new, key) is None]
         if dropped and (stamped or all(_of(new, key) is None for key in OURS)):
             self.draft.put(slug, with_fields_of(self.draft.lesson(slug).text, known.text, dropped))
+        if known.type and not self.draft.lesson(slug).type:  # without it a private lesson would be public
+            self.draft.put(slug, with_fields_of(self.draft.lesson(slug).text, known.text, ["type"]))
         current = self.draft.lesson(slug)
         if not current.stated and known.stated:
             self.draft.set(slug, state=known.state)
@@ -294,7 +297,8 @@ class Absorber:
                 edits[field] = value
             elif place.kind == "skill" and field != "title":  # it comes back: the document no longer knows it
                 self.before[slug] = _without(self.before[slug], field)
-        zone = _zone_edit(entry, before.get("state", known.state), base, known)
+        moved = entry.zone != base.zone and (base.zone in self.zones or not base.zone)  # else its heading went
+        zone = _zone_edit(entry, before.get("state", known.state), moved, known)
         return {**edits, "state": zone} if zone else edits
 
     def _entry_changed(self, slug: str, known: Lesson, edits: Mapping[str, str], *, taken_out: bool = False) -> None:
@@ -382,9 +386,9 @@ def _without(lesson: Lesson, field: str) -> Lesson:
     return rest.get(field, lesson)
 
 
-def _zone_edit(entry: Entry, word_before: str, base: Agreed, known: Lesson) -> str:
+def _zone_edit(entry: Entry, word_before: str, moved: bool, known: Lesson) -> str:
     """The state that a person gave by moving the entry or by its State line, "" where neither was done."""
-    if entry.zone != base.zone and entry.zone in STATES and entry.zone != known.state:
+    if moved and entry.zone in STATES and entry.zone != known.state:
         return entry.zone
     word = entry.claims.get("state", "")
     return word if word not in (word_before, known.state) and word in STATES else ""

@@ -29,9 +29,14 @@ def told(place: Place, done: Done, outcome: Outcome, *, dry_run: bool = False) -
         notices.append("no git here: files only, no history")
     if dry_run:
         data["dry_run"] = True
-        data["plans"] = [{"message": plan.message(row), "diff": _diff(place, row)} for row in done.plans]
+        data["plans"] = plans_of(place, done)
         return Answer(_previewed(place, done, outcome), data, tuple(notices))
     return Answer("\n".join(_words(place, done, outcome)), data, tuple(notices))
+
+
+def plans_of(place: Place, done: Done) -> list[dict[str, str]]:
+    """The plans as a program is told them."""
+    return [{"message": plan.message(row), "diff": _diff(place, row)} for row in done.plans]
 
 
 def _previewed(place: Place, done: Done, outcome: Outcome) -> str:
@@ -90,7 +95,8 @@ def _over_budget(place: Place, done: Done) -> list[str]:
         return []
     told = []
     if done.left_out:
-        told.append(f"left out of {place.document} to keep it short: {', '.join(done.left_out)}")
+        more = f" and {len(done.left_out) - 5} more (learnloop status)" if len(done.left_out) > 5 else ""
+        told.append(f"left out of {place.document} to keep it short: {', '.join(done.left_out[:5])}{more}")
     lines, characters = index.loaded_size(done.memory.document)
     if lines > index.HARD_LINES or characters > index.HARD_CHARACTERS:
         told.append(

@@ -324,6 +324,9 @@ class _Session:
                 held = self.hold = error.message
         waiting = {path: entry for item in self.queue for path, entry in item["files"].items()}
         was = {path: waiting.get(path, heads[path]) for path in files}
+        files = {path: entry for path, entry in files.items() if entry != was[path]}
+        if not files:
+            return  # all of it waits already
         self.queue.append({"message": message(plan), "files": files, "was": was})
         self.queued = True
         self.notices.append(f"written, not committed yet: {held}")

@@ -75,6 +75,7 @@ def _text(items: list[Item], reasons: list[str], *, done: bool) -> str:
 def _in_hook(call: Call) -> Answer:
     """Act only when due, change files only, leave alone what is not as staged; exit 1 if it wrote."""
     written: list[str] = []
+    plans: list[dict[str, str]] = []
     notices: list[str] = []
     items: list[Item] = []
     reasons: list[str] = []
@@ -96,11 +97,14 @@ def _in_hook(call: Call) -> Answer:
             partial(_carry_out, rows=rows, busy=busy),
             absorbing=False,
         )
+        plans += account.plans_of(place, done)
         written += [place.in_repo(path) for row in done.plans for path in row.paths]
         items += rows
         reasons += due
     written = list(dict.fromkeys(written))
     data = {**_data(items, reasons), "commits": [], "paths": written}
+    if call.flag("dry_run"):
+        data = {**data, "dry_run": True, "plans": plans}
     if not written:
         return Answer("", data, tuple(notices))
     did = "would change" if call.flag("dry_run") else "changed"

@@ -34,6 +34,7 @@ class Entry(NamedTuple):
     line: int  # from 0
     raw: str  # the line without its end
     alone: bool = True  # whether the line names no other lesson
+    hidden: bool = False  # whether it stands in our comment
 
 
 _LINK = re.compile(r"\]\((?P<target><[^<>]*>|[^()\s<>]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
@@ -81,8 +82,14 @@ def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
         else:
             rows.append((_Row(line, zone, False, ""), []))
             continue
-        rows.append((row, [] if row.heading else _links(line, row.zone)))
+        found = [] if row.heading else _links(line, row.zone)
+        rows.append((row, [entry._replace(hidden=row.in_block) for entry in found]))
     return rows
+
+
+def zones(text: str) -> set[str]:
+    """The zones whose headings stand in text."""
+    return {row.heading for row, _ in _rows(text) if row.heading in ZONES}
 
 
 def _heading_zone(bare: str) -> str:
@@ -252,7 +259,8 @@ class _Draft:
             self.new.append((lesson.state, lesson.path, render(lesson)))
             return
         first = mine[0]
-        stays = not first.alone or first.zone == lesson.state or (first.zone == "" and lesson.state == "current")
+        in_zone = first.zone == lesson.state and first.hidden == (lesson.state in _HIDDEN)  # its comment may be gone
+        stays = not first.alone or in_zone or (first.zone == "" and lesson.state == "current")
         words = _plain(first.raw)
         if before is not None and words == render(before):
             words = render(lesson)

@@ -151,6 +151,11 @@ def entries(place: Place, text: str, lessons: Mapping[str, Lesson]) -> dict[str,
     return found
 
 
+def zones(place: Place, text: str) -> set[str]:
+    """The zones whose headings stand in the document."""
+    return notebook.zones(text) if place.kind == "skill" else index.zones(text)
+
+
 def claims_of(place: Place, lesson: Lesson) -> dict[str, str]:
     """What the document says of a lesson when it is in step, without the state."""
     if place.kind == "skill":

@@ -64,6 +64,12 @@ def has_zones(text: str) -> bool:
     return any(line.place == "text" and _ZONE.fullmatch(line.text) for line in scan(text))
 
 
+def zones(text: str) -> set[str]:
+    """The zones whose headings stand in text."""
+    rows = (line.text for line in scan(text) if line.place == "text")
+    return {match[1].lower() for row in rows if (match := _ZONE.fullmatch(row))}
+
+
 def zone_heading(line: str) -> re.Match[str] | None:
     """The zone heading that a line is; its first group names the zone."""
     return _ZONE.fullmatch(line)
@@ -121,18 +127,21 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
     if match["date"] and is_day(match["date"]):
         claims["created"] = match["date"]
     spans: dict[str, tuple[int, int]] = {}
-    name = ""
+    name, gap = "", False  # the field that is open, and whether a blank line stands behind it
     for n, line in enumerate(scan("\n" + "".join(block[1:]))):  # a leading line, so that no head is seen
         if n == 0:
             continue
+        if name and not line.text.strip():
+            gap = True
+            continue
         field = _FIELD.fullmatch(line.text) if line.place == "text" else None
         if field:
-            name = _NAMES.get(field["label"].strip().lower(), "")
+            name, gap = _NAMES.get(field["label"].strip().lower(), ""), False
             if name and name not in claims:
                 claims[name], spans[name] = field["value"].strip(), (n, n + 1)
             else:
                 name = ""
-        elif name and line.place == "text" and _goes_on(name, line.text):
+        elif name and line.place == "text" and _goes_on(name, line.text, gap=gap):
             claims[name] = f"{claims[name]} {line.text.strip()}".strip()
             spans[name] = (spans[name][0], n + 1)
         else:
@@ -145,9 +154,10 @@ def _entry(zone: str, block: list[str], start: int) -> Entry:
     return Entry(zone, claims, tuple(block), start, spans)
 
 
-def _goes_on(name: str, line: str) -> bool:
-    """Whether a line is the rest of the field above it."""
-    return name not in _ONE_LINE and bool(_MORE.fullmatch(line)) and (name not in _INDENTED or line[:1].isspace())
+def _goes_on(name: str, line: str, *, gap: bool = False) -> bool:
+    """Whether a line is the rest of the field above it; behind a blank line only one that is indented is."""
+    needs_indent = name in _INDENTED or gap
+    return name not in _ONE_LINE and bool(_MORE.fullmatch(line)) and (not needs_indent or line.startswith("  "))
 
 
 def _title(match: re.Match[str]) -> str:

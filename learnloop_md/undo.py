@@ -39,11 +39,26 @@ def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
     commands = {step.command for step in reversal.steps if step.command}
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in reversal.steps)
     trailers = [("Learnloop-Undoes", command) for command in sorted(commands)]
-    draft.cut("undo", slugs, what, document=not exact, trailers=trailers)
+    if draft.cut("undo", slugs, what, document=not exact, trailers=trailers) is None:
+        return Outcome("unchanged", ", ".join(slugs), "", ("what it did is taken back already",))
     slug = slugs[0] if len(slugs) == 1 else ""
     lesson = draft.lessons.get(slug)
     more = {"undone": [step.commit for step in reversal.steps]}
-    return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", (), more)
+    named = ", ".join(slugs) or ", ".join(step.subject for step in reversal.steps)
+    left = _left_behind(draft, place, reversal)
+    return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", left, more, headline=f"undone {named}")
+
+
+def _left_behind(draft: Draft, place: Place, reversal: Reversal) -> tuple[str, ...]:
+    """Rules that were codified into a file of another repository: no commit here holds them."""
+    told = []
+    for path, (_, after) in reversal.files.items():
+        reading = lessonfile.read(path, after or b"")
+        target = reading.lesson.codified_in if isinstance(reading, lessonfile.Reading) else ""
+        now = draft.lessons.get(lessonfile.stem(path))
+        if place.own_repo and target and now and not now.codified_in:
+            told.append(f"{target} is not in this repository: take the rule out of it by hand")
+    return tuple(told)
 
 
 def _is_converted(current: bytes | None, committed: bytes | None) -> bool:

@@ -204,6 +204,10 @@ def sync(call: Call) -> Answer:
     """Absorb what people and Claude changed, and commit what was queued."""
     place = call.place
     done = apply.change(place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step"))
+    if hurt := done.memory.blocked:
+        raise UnableError(
+            f"{hurt.path}:{hurt.line}: {hurt.message}", "mend or resolve the file first", code=hurt.reason
+        )
     slugs = done.absorbed.slugs
     changes = bool(done.plans or done.commits)
     state = done.memory.lessons[slugs[0]].state if len(slugs) == 1 and slugs[0] in done.memory.lessons else ""

@@ -49,7 +49,7 @@ def status(call: Call) -> Answer:
         f"document  {lines} lines, {characters} characters"
         + (f", left out: {', '.join(left_out)}" if left_out else ""),
         f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
-        f"git       {_git_words(place, queued)}",
+        f"git       {_git_words(place, queued, rows)}",
     ]
     text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined]
     text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
@@ -57,12 +57,13 @@ def status(call: Call) -> Answer:
     return Answer("\n".join(text), data, done.notices)
 
 
-def _git_words(place: Place, queued: int) -> str:
+def _git_words(place: Place, queued: int, rows: Memory) -> str:
     if place.repo is None:
         return "none: files only"
     if not queued:
         return "in step"
-    return f"{queued} of our files {'differs' if queued == 1 else 'differ'} from HEAD: learnloop sync"
+    way = "" if rows.quarantined else ": learnloop sync"  # sync commits nothing of what is quarantined
+    return f"{queued} of our files {'differs' if queued == 1 else 'differ'} from HEAD{way}"
 
 
 def _differing(place: Place, rows: Memory) -> int:

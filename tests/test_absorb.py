@@ -1439,3 +1439,49 @@ def test_a_lost_notebook_is_found_by_its_lessons_and_rebuilt(skill: Home) -> Non
     ran = skill.learnloop("sync", cwd=skill.root / "skill")
     assert ran.code == 0
     assert skill.zone(READ) == "candidate"
+
+
+# --- what a person does not mean as an edit -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zone", ["Archived", "Current"])
+def test_a_removed_zone_heading_changes_no_state(home: Home, zone: str) -> None:
+    """R002-61: one deleted line must not put a whole zone into another."""
+    files = {path: text for path, text in home.bytes().items() if path != home.document.name}
+    home.document.write_text(re.sub(rf"(?m)^## {zone}.*\n", "", home.text))
+    home.sync()
+    assert {path: text for path, text in home.bytes().items() if path != home.document.name} == files
+    assert (home.zone(OLD), home.zone(ASK)) == ("archived", "current")
+
+
+def test_archived_lines_whose_comment_was_opened_are_hidden_again(project: Home) -> None:
+    """What Claude loads holds nothing that is not in force."""
+    project.document.write_text(re.sub(r"(?m)^<!-- learnloop.*\n", "", project.text))
+    project.sync()
+    assert OLD not in index.loaded(project.text)
+
+
+def test_a_dropped_type_comes_back(project: Home) -> None:
+    """A private lesson whose rewrite lost its type must not become a public one."""
+    git(project.root, "remote", "add", "origin", "https://example.invalid/x.git")
+    project.note("Bo works at night.", "r7", "--type", "user", "--name", "bo")
+    project.file("bo").write_text(
+        "---\nname: bo\ndescription: Bo\nmetadata:\n  node_type: memory\n---\n\nBo works at night.\n"
+    )
+    project.run("pin", "bo")
+    project.run("rename", "bo", "robert")
+    assert "type: user" in project.file("robert").read_text()
+    assert "night" not in git(project.root, "log", "-p", "--all")
+
+
+def test_a_paragraph_behind_a_gap_belongs_to_its_field(skill: Home) -> None:
+    entry = "### 2026-05-20 | Keep lines short\n- Lesson: Short.\n- Context: one\n\n  second para\n- Tags: a\n"
+    skill.edit(skill.document, "## Current Patterns\n", f"## Current Patterns\n\n{entry}")
+    skill.sync()
+    assert "**Why:** one second para" in skill.file("keep-lines-short").read_text()
+    assert "- Context: one\n\n  second para\n" in skill.text
+
+
+def test_sync_says_that_a_document_in_conflict_is_not_in_step(home: Home) -> None:
+    home.document.write_text(home.text + "<<<<<<< HEAD\n=======\n>>>>>>> side\n")
+    assert home.run("sync").code == 4

@@ -750,3 +750,16 @@ def test_codify_from_a_linked_worktree_is_refused(repo: Path, memory: Path, tmp_
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
     assert learnloop("codify", SLUG, cwd=tmp_path / "tree").code == 4
     assert not (repo / "CLAUDE.md").exists()
+
+
+def test_what_waits_already_is_queued_once(tmp_path: Path, learnloop: Run) -> None:
+    root = tmp_path / "new"
+    root.mkdir()
+    git(root, "init", "-q")
+    for _ in range(3):
+        learnloop("init", cwd=root)
+        learnloop("sync", cwd=root)
+    (root / "a").write_text("x")
+    git(root, "add", "a")
+    git(root, "commit", "-q", "-m", "Start")
+    assert len(learnloop("sync", "--json", cwd=root).json["commits"]) == 1

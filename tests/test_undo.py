@@ -278,3 +278,17 @@ def test_a_checkout_with_crlf_can_be_undone(
     assert learnloop("undo", cwd=clone).code == 0
     assert files(clone / ".claude" / "memory") == before
     assert git(clone, "status", "--porcelain") == ""
+
+
+def test_what_is_taken_back_already_is_unchanged(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("pin", SLUG, cwd=repo)
+    commit = learnloop("undo", "--json", cwd=repo).json["commits"][0]
+    actions = [learnloop("undo", commit, "--json", cwd=repo).json["action"] for _ in range(2)]
+    assert actions == ["undone", "unchanged"]
+
+
+def test_a_rule_in_another_repository_is_named_when_it_is_left(repo: Path, learnloop: Run) -> None:
+    learnloop("init", "--native", cwd=repo)
+    learnloop("note", RULE, cwd=repo)
+    learnloop("codify", SLUG, "--into", "CLAUDE.md", cwd=repo)
+    assert "CLAUDE.md is not in this repository" in learnloop("undo", cwd=repo).out
