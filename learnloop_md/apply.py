@@ -14,7 +14,7 @@ from learnloop_md.history import Sides
 from learnloop_md.lesson import slugify
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
-from learnloop_md.plan import Draft, Plan, message
+from learnloop_md.plan import Draft, Plan, message, without
 from learnloop_md.plan import subject as plan_subject
 from learnloop_md.store import Agreed, Ledger
 
@@ -38,6 +38,7 @@ class Done(NamedTuple):
     absorbed: Report
     memory: Memory
     left_out: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()  # our files that differ from HEAD, told by look() alone
 
 
 Build = Callable[[Draft], object]
@@ -101,6 +102,8 @@ class _Session:
         self.commits: list[str] = []
         self.queued = False
         self.private: set[str] = set()  # paths that git must not get
+        self.private_slugs: set[str] = set()
+        self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
         self.loose = self.ledger.loose if self.ledger else ""
         self.queue: list[dict[str, Any]] = list(self.ledger.queue) if self.ledger else []
@@ -126,7 +129,8 @@ class _Session:
             self._scan(plan)
             self._refuse_foreign_work(plan)
         final = after._replace(lessons=second.lessons, document=second.document)
-        self.private = {row.lessons[slug].path for row in (loaded, final) for slug in row.private}
+        self.private |= {row.lessons[slug].path for row in (loaded, final) for slug in row.private}
+        self.private_slugs = {slug for row in (loaded, final) for slug in row.private}
         if not self.asked.dry_run:
             self._keep_out(loaded)
             for plan in draft.plans:
@@ -174,7 +178,7 @@ class _Session:
 
     def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
-        own = {path: flags for path, flags in self._own(loaded).items() if flags[0] in " ?!"}
+        own = {path: flags for path, flags in self.own(loaded).items() if flags[0] in " ?!"}
         removed = [path for path, flags in own.items() if flags == " D" and path != place.document]
         report = Absorber(
             draft,
@@ -199,7 +203,7 @@ class _Session:
         since = self.ledger.commit if self.ledger and self.ledger.commit != self.now.head else ""
         return Sides(self.place, git.merged_sides(repo, since) if repo and self.now.head else [])
 
-    def _own(self, loaded: Memory) -> dict[str, str]:
+    def own(self, loaded: Memory) -> dict[str, str]:
         """Our files that differ from HEAD, by their path in the memory; not private, not quarantined."""
         place = self.place
         prefix = f"{place.inside}/" if place.inside else ""
@@ -209,7 +213,8 @@ class _Session:
         for path, flags in self.now.paths.items():
             inner = path.removeprefix(prefix)
             known = inner == place.document or not place.lessons or inner.startswith(f"{place.lessons}/")
-            if inner.endswith(".md") and known and inner not in hurt | secret:
+            is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
+            if inner.endswith(".md") and known and not is_link and inner not in hurt | secret:
                 found[inner] = flags
         return found
 
@@ -246,21 +251,15 @@ class _Session:
             if edit.after is not None:
                 self._refuse_new(edit.path, edit.before or "", edit.after)
         for path in plan.also:
-            data = store.read_bytes(self.place.folder / path)
+            data = self.scanned[path] = store.read_bytes(self.place.folder / path)
             if data is not None and self.place.repo:
                 old = git.blobs(self.place.repo, [f"HEAD:{self.place.in_repo(path)}"])[0]
                 self._refuse_new(path, old.decode("utf-8", "replace"), data.decode("utf-8", "replace"))
         guard.refuse_secrets({"the commit message": message(plan)})
 
     def _refuse_new(self, path: str, before: str, after: str) -> None:
-        if not (found := guard.find_secrets(after)):
-            return
-        known = [secret.kind for secret in guard.find_secrets(before)]
-        for secret in found:
-            if secret.kind in known:
-                known.remove(secret.kind)
-            else:
-                guard.refuse_secrets({path: after})
+        if (found := guard.places(after)) and found - guard.places(before):
+            guard.refuse_secrets({path: after})
 
     def _refuse_foreign_work(self, plan: Plan) -> None:
         """A person's own edits of a file outside the memory never get into our commit (SKILL.md, .gitattributes …)."""
@@ -269,6 +268,8 @@ class _Session:
             return
         for edit in plan.edits:
             path = self._path_in_git(edit.path)
+            if "U" in self.now.paths.get(path, ""):
+                raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
             flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
             if flags and not (flags == "??" and plan.change == "init"):  # init adopts a file that is new to git
                 hint = "commit or stash it first, so that your edit and ours stay apart"
@@ -283,9 +284,7 @@ class _Session:
         assert repo is not None, "only asked inside a repository"
         full = repo.root / self.place.in_repo(path)
         real = full.resolve() if full.is_symlink() else full
-        return (
-            real.relative_to(repo.root).as_posix() if real.is_relative_to(repo.root) and ".." not in real.parts else ""
-        )
+        return real.relative_to(repo.root).as_posix() if ".." not in real.parts and repo.holds(real.parent) else ""
 
     def _let_in(self, loaded: Memory) -> None:
         """A lesson that is private no more enters git: what kept it out is taken back."""
@@ -308,17 +307,24 @@ class _Session:
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         heads = git.at_head(repo, self._paths_for_git(plan))
-        files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
+        try:
+            files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
+            self._check_scanned(plan)
+        except UnableError as error:  # what git cannot store now is absorbed by a later command
+            self.queued = True
+            self.notices.append(f"written, not committed yet: {error.message}")
+            return
         unheard = [path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths]
         for path in git.ignored(repo, unheard):
             self.notices.append(f"git ignores {path}: written, not committed")
             del files[path]
         if not files:
             return
+        told = message(without(plan, self.private_slugs))
         held = self.hold or next((w for path in files if (w := self._in_the_way(path))), "")
         if not held:
             try:
-                self._committed(git.commit(repo, files, message(plan), self._who))
+                self._committed(git.commit(repo, files, told, self._who))
                 return
             except git.GitError as error:
                 held = self.hold = error.message
@@ -327,9 +333,15 @@ class _Session:
         files = {path: entry for path, entry in files.items() if entry != was[path]}
         if not files:
             return  # all of it waits already
-        self.queue.append({"message": message(plan), "files": files, "was": was})
+        self.queue.append({"message": told, "files": files, "was": was})
         self.queued = True
         self.notices.append(f"written, not committed yet: {held}")
+
+    def _check_scanned(self, plan: Plan) -> None:
+        """Raises UnableError where git may have hashed other bytes than were scanned: a writer came between."""
+        for path in {*plan.also}.difference(edit.path for edit in plan.edits):
+            if store.read_bytes(self.place.folder / path) != self.scanned[path]:
+                raise UnableError(f"{path} changed while the command ran", "run the command again", code="changed")
 
     def _paths_for_git(self, plan: Plan) -> list[str]:
         """The paths of a plan that git may have: in this repository, not private."""
@@ -348,7 +360,10 @@ class _Session:
 
     def _in_the_way(self, path: str) -> str:
         """What a person has in git's index under a path of ours, "" where nothing."""
-        flag = self.now.paths.get(path, "  ")[0]
+        known = self.now.paths
+        if not self._is_inside(path) and self.place.repo:
+            known = git.changed(self.place.repo, path)
+        flag = known.get(path, "  ")[0]
         return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged"
 
     @property
@@ -366,10 +381,14 @@ class _Session:
             return
         if any(self._in_the_way(path) for item in self.queue for path in item["files"]):
             return
+        loaded = memory.load(self.place)
+        secret = {self.place.in_repo(loaded.lessons[slug].path) for slug in loaded.private}
         while self.queue:
             item = self.queue[0]
             heads = git.at_head(repo, list(item["files"]))
             ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
+            if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
+                ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
             if ours:
                 reset = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry == item["was"][path]}
                 try:
@@ -397,7 +416,9 @@ class _Session:
 
 def look(place: Place, asked: Asked) -> Done:
     """The memory as it would stand after absorbing, without writing anything (status, show, check)."""
-    return _Session(place, asked._replace(dry_run=True)).work(lambda draft: None)
+    session = _Session(place, asked._replace(dry_run=True))
+    done = session.work(lambda draft: None)
+    return done if session.hold == "ignored" else done._replace(differing=tuple(session.own(done.memory)))
 
 
 def folder_in(place: Place, path: Path) -> str:

@@ -21,7 +21,7 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
         raise UnableError("a branch needs a git repository with a commit", "leave --branch away", code="no-git")
     _check_name(repo, name)
     done = apply.change(place, asked._replace(dry_run=True), build)
-    if len(done.plans) > 1:  # hand edits were absorbed on the way: they are not in HEAD
+    if any(row.change == "absorb" for row in done.plans):  # hand edits on the way: they are not in HEAD
         raise UnableError("the memory holds changes that are not committed", "run: learnloop sync", code="dirty-memory")
     for row in done.plans:
         _check_fit(done, place, repo, row.edits)
@@ -45,10 +45,12 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
     hint = "leave --branch away"
     for edit in edits:
         path = place.in_repo(edit.path)
-        if path.startswith(".."):
+        if path.startswith("..") or not repo.holds((repo.root / path).parent):
             raise UnableError(f"{edit.path} lies in another repository", hint, code="outside")
         if edit.path in private:
             raise UnableError(f"{path} is private and stays out of git", hint, code="private")
+        if git.ignored(repo, [path]):
+            raise UnableError(f"git ignores {path}: it stays out of git", hint, code="ignored")
         if git.changed(repo, path):
             raise UnableError(f"{path} is not as in HEAD", f"commit it first, or {hint}", code="dirty-memory")
 

@@ -17,7 +17,6 @@ SECTION = "Learned rules"
 _CONTRACT = re.compile(r"(#+)\s.*\bcontract\b", re.IGNORECASE)
 SKILL_LINES = 500  # the Agent Skills limit for SKILL.md
 SKILL_KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
-LEARNINGS = "# Learnings\n\nRules proven in earlier runs. Read them before the main instructions.\n\n"
 
 
 class Target(NamedTuple):
@@ -75,7 +74,7 @@ def _with_rule(target: Target, lesson: Lesson, heading: str, day: str) -> str:
     bullet = f"- {_one_line(lesson)} {marker(lesson.slug, day)}"
     if not _is_list(target):
         return outline.with_bullet(target.text, heading, bullet)
-    text, eol = target.text or LEARNINGS, line_end(target.text)
+    text, eol = target.text or outline.LEARNINGS, line_end(target.text)
     return text + ("" if text.endswith("\n") else eol) + bullet + eol
 
 

@@ -270,9 +270,10 @@ def exclude(repo: Repo, path: str) -> bool:
         return False
     file = repo.common_dir / "info" / "exclude"
     rule = _exclude_rule(path)
-    text = file.read_text("utf-8") if file.exists() else ""
+    text = file.read_text("utf-8", "surrogateescape") if file.exists() else ""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text + ("" if not text or text.endswith("\n") else "\n") + rule + "\n", "utf-8")
+    gap = "" if not text or text.endswith("\n") else "\n"
+    file.write_text(f"{text}{gap}{rule}\n", "utf-8", "surrogateescape")
     return True
 
 
@@ -283,15 +284,16 @@ def _exclude_rule(path: str) -> str:
 def excluded(repo: Repo, paths: Sequence[str]) -> list[str]:
     """Those of the paths that `exclude` keeps out of git here."""
     file = repo.common_dir / "info" / "exclude"
-    rules = set(file.read_text("utf-8", "replace").split("\n")) if paths and file.exists() else set[str]()
+    rules = set(file.read_text("utf-8", "surrogateescape").split("\n")) if paths and file.exists() else set[str]()
     return [path for path in paths if _exclude_rule(path) in rules]
 
 
 def include(repo: Repo, path: str) -> None:
     """Take back what `exclude` did."""
     file = repo.common_dir / "info" / "exclude"
-    lines = file.read_text("utf-8").split("\n")
-    file.write_text("\n".join(line for line in lines if line != _exclude_rule(path)), "utf-8")
+    lines = file.read_text("utf-8", "surrogateescape").split("\n")
+    kept = "\n".join(line for line in lines if line != _exclude_rule(path))
+    file.write_text(kept, "utf-8", "surrogateescape")
 
 
 def merged_sides(repo: Repo, since: str) -> list[str]:
@@ -396,6 +398,12 @@ def at_head(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
     rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
     found = {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
     return {path: found.get(path) for path in paths}
+
+
+def has(repo: Repo, blobs_: Sequence[str]) -> bool:
+    """Whether all of these objects are there."""
+    given = "".join(f"{blob}\n" for blob in blobs_).encode()
+    return b" missing" not in call(repo.root, "cat-file", "--batch-check", given=given).stdout
 
 
 def on_disk(repo: Repo, heads: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from binascii import a2b_base64
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -61,6 +62,12 @@ def find_secrets(text: str) -> list[Secret]:
     found += [(folded.origin(start), shape) for start, shape in _encoded(folded.text, taken)]
     found.sort(key=lambda hit: hit[0])
     return [_located(text, position, shape) for position, shape in found]
+
+
+def places(text: str) -> Counter[tuple[str, str]]:
+    """The secrets of a text by kind and by the line they stand in, so that a changed one is told from an old one."""
+    lines = text.split("\n")
+    return Counter((secret.kind, lines[secret.line - 1].strip()) for secret in find_secrets(text))
 
 
 def refuse_secrets(fields: Mapping[str, str]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from learnloop_md import git, lessonfile
+from learnloop_md import git, lessonfile, outline
 from learnloop_md import memory as memories
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lesson import Lesson
@@ -250,11 +251,49 @@ def _meant(name: str, everything: list[Step]) -> str:
     )
 
 
+Change = tuple[bytes | None, bytes | None]  # a file before and after a commit
+
+
+def _ours(place: Place, step: Step, files: dict[str, Change], slug: str) -> dict[str, Change]:
+    """The files of a commit that an undo may touch: never a person's code that went into the same commit.
+
+    In the memory: lessons and the document, of one lesson alone where the commit is not ours. Outside it: what codify
+    wrote. A file that absorbing found was there before: it stays.
+    """
+    prefix = f"{place.inside}/" if place.inside else ""
+    found = {}
+    for path, (before, after) in files.items():
+        inner = path.removeprefix(prefix)
+        if not path.startswith(prefix) or not _is_memory_file(place, inner):
+            if step.command and _is_codified(before, after):
+                found[path] = (before, after)
+        elif step.command or inner == place.document or not slug or lessonfile.stem(inner) in {slug, *step.slugs[:1]}:
+            found[path] = (before, after)
+    was_there = {path for path, (before, _) in found.items() if step.change == "absorb" and before is None}
+    stays = was_there | {place.in_repo(place.document)} if was_there else was_there
+    return {path: change for path, change in found.items() if path not in stays}
+
+
+def _is_memory_file(place: Place, path: str) -> bool:
+    if path == place.document:
+        return True
+    return path.endswith(".md") and (not place.lessons or path.startswith(f"{place.lessons}/"))
+
+
+def _is_codified(before: bytes | None, after: bytes | None) -> bool:
+    """Whether a change of a file holds nothing but rules that codify wrote or took away."""
+    old, new = (Counter((data or b"").decode("utf-8", "replace").splitlines()) for data in (before, after))
+    changed = [line.strip() for line in ((old - new) + (new - old))]
+    return any("<!-- learnloop: " in line for line in changed) and all(
+        not line or line.startswith("#") or "<!-- learnloop: " in line or line in outline.LEARNINGS for line in changed
+    )
+
+
 class Reversal(NamedTuple):
     """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
 
     steps: tuple[Step, ...]
-    files: dict[str, tuple[bytes | None, bytes | None]]  # path: (before the commits, after them)
+    files: dict[str, Change]  # path: (before the commits, after them)
 
 
 @git.scrubbed()
@@ -266,6 +305,7 @@ def reversal(place: Place, what: str) -> Reversal:
     everything = steps(place)
     undone = _undone(everything)
     hint = "learnloop log shows what can be undone"
+    slug = ""
     if not what:
         last = next((s for s in everything if s.command and s.change != "undo" and s.command not in undone), None)
         chosen = [s for s in everything if last and s.command == last.command]
@@ -274,26 +314,21 @@ def reversal(place: Place, what: str) -> Reversal:
     else:
         chosen = [s for s in everything if len(what) >= 4 and s.commit.startswith(what)]
         if not chosen:
-            what = _meant(what, everything)
-            of_slug = next(
-                (s for s in everything if what in s.slugs and s.change != "undo" and s.command not in undone),
-                None,
-            )
-            chosen = [
-                s for s in everything if of_slug and (s.command == of_slug.command if s.command else s == of_slug)
-            ]
-            chosen = [s for s in chosen if what in s.slugs]
+            slug = _meant(what, everything)
+            of_slug = [s for s in everything if slug in s.slugs and s.change != "undo" and s.command not in undone]
+            newest = of_slug[:1]
+            chosen = [s for s in of_slug if s.command == newest[0].command] if newest[0].command else newest
     if not chosen:
         raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo")
     if any(step.change == "init" for step in chosen):
         message = "what init adopted was there before it: init is not taken back"
         raise UnableError(message, "remove the memory's folder yourself if you want it gone", code="nothing-to-undo")
     repo = _open(place)
-    files: dict[str, tuple[bytes | None, bytes | None]] = {}
+    files: dict[str, Change] = {}
     for step in chosen:  # newest first: the first "after" and the last "before" count
         commit = repo.commit(step.commit)
-        for path in step.paths:
-            after = files[path][1] if path in files else _blob(commit, path)
-            before = _blob(commit.parents[0], path) if commit.parents else None
-            files[path] = (before, after)
+        parent = commit.parents[0] if commit.parents else None
+        changed = {path: (_blob(parent, path) if parent else None, _blob(commit, path)) for path in step.paths}
+        for path, (before, after) in _ours(place, step, changed, slug).items():
+            files[path] = (before, files[path][1] if path in files else after)
     return Reversal(tuple(chosen), files)

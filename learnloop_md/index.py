@@ -239,6 +239,8 @@ class _Draft:
     def __init__(self, text: str) -> None:
         self.eol = line_end(text)
         self.rows = _rows(text)
+        # Where our comment lost its first line, what stood in it is in force as it seems: the lines go back.
+        self.torn = any(row.line.place == "text" and row.line.text.strip() == _BLOCK_CLOSE for row, _ in self.rows)
         self.by_target: dict[str, list[Entry]] = {}
         for entry in (e for _, found in self.rows for e in found):
             self.by_target.setdefault(entry.target, []).append(entry)
@@ -259,7 +261,7 @@ class _Draft:
             self.new.append((lesson.state, lesson.path, render(lesson)))
             return
         first = mine[0]
-        in_zone = first.zone == lesson.state and first.hidden == (lesson.state in _HIDDEN)  # its comment may be gone
+        in_zone = first.zone == lesson.state and (first.hidden or not self.torn or lesson.state not in _HIDDEN)
         stays = not first.alone or in_zone or (first.zone == "" and lesson.state == "current")
         words = _plain(first.raw)
         if before is not None and words == render(before):

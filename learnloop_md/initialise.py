@@ -10,6 +10,7 @@ from learnloop_md import (
     absorb,
     apply,
     git,
+    guard,
     index,
     lessonfile,
     memory,
@@ -211,7 +212,10 @@ def _finish(
 ) -> Initialised:  # fmt: skip
     """Write what init decided, adopt what stands there, and end in one commit."""
     there = store.read(where.folder).data if where.folder.is_dir() else {}
+    copies = {path: data for path, data in copies.items() if path == place.INDEX or _is_sound(path, data)}
     text = {**copies, **there}.get(place.INDEX, index.NEW.encode()).decode("utf-8", "surrogateescape")
+    if where.repo and not git.tracked(where.repo, where.in_repo(place.INDEX)):
+        guard.refuse_secrets({place.INDEX: text})
     # What came after the first init is new: a candidate, not something that was in force all along.
     adopted = [] if _is_initialised(where) else _stateless(where, {**copies, **there}, text)
     known = set(where.settings.adopted)
@@ -229,12 +233,16 @@ def _finish(
     if where.repo:
         _refuse_edited(where.repo, committed)
         _keep_out(where.repo, keep_out or [])
-    for path, data in changed.items():
-        store.write(path, data)
+    store.write_all(where.folder, {str(path): data for path, data in changed.items()})
+    where.folder.mkdir(parents=True, exist_ok=True)
     fresh = place.at(where.folder, where.kind, where.chosen_by)
     done = apply.first(fresh, options.asked, [apply.folder_in(fresh, path) for path in committed], adopted)
     said += [f"wrote {path}" for path in changed if path in files]
     return Initialised(fresh, done, tuple(said), len(adopted), tuple(open_))
+
+
+def _is_sound(path: str, data: bytes) -> bool:
+    return not isinstance(lessonfile.read(path, data), lessonfile.Quarantined)
 
 
 def _is_initialised(where: Place) -> bool:
@@ -273,10 +281,13 @@ def _nothing(where: Place) -> Done:
 def _stateless(where: Place, files: dict[str, bytes], document: str) -> list[str]:
     """The slugs that are adopted as current: no state of their own, unless they lie in an archive without a line."""
     listed = {entry.target for entry in index.entries(document)}
+    private = memory.private_types(where)
     slugs = []
     for path, data in files.items():
         reading = lessonfile.read(path, data)
         if path == place.INDEX or isinstance(reading, lessonfile.Quarantined) or reading.lesson.stated:
+            continue
+        if reading.lesson.type.lower() in private:  # settings are committed: they never name a private lesson
             continue
         archived = memory.counting_state(reading.lesson, ()) == "archived"
         if path in listed or not archived:

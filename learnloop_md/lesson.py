@@ -237,7 +237,7 @@ def is_repeated(lesson: Lesson, sightings_to_graduate: int) -> bool:
 
 def is_rejected(lesson: Lesson) -> bool:
     """Whether it was disputed more often than seen and confirmed together (R004-32)."""
-    return len(lesson.disputed) > max(len(lesson.seen), 1) + len(lesson.confirmed)
+    return len(lesson.disputed) > max(len(lesson.seen) + len(lesson.confirmed), 1)
 
 
 def age_days(lesson: Lesson, today: str) -> int:

@@ -378,6 +378,7 @@ def supersede(draft: Draft, new: str, old: str) -> Outcome:
     """A lesson takes the place of another, which is archived and names it (R000-34)."""
     if new == old:
         raise UsageError("a lesson cannot supersede itself", "name two lessons: learnloop supersede NEW OLD")
+    _refuse_crossing(draft, new, old)
     if not draft.lesson(new).is_active:
         raise UsageError(f"{new} is archived", f"restore it first: learnloop restore {new}", code="archived")
     if draft.lesson(old).superseded_by == new:
@@ -387,6 +388,14 @@ def supersede(draft: Draft, new: str, old: str) -> Outcome:
     draft.cut("supersede", [new, old], f"{new} takes the place of {old}")
     headline = f"{new} takes the place of {old}"
     return Outcome("superseded", new, draft.lesson(new).state, (), {"superseded": old}, headline=headline)
+
+
+def _refuse_crossing(draft: Draft, one: str, other: str) -> None:
+    """Nothing of a private lesson gets into one that git holds, not even its name."""
+    private = memory.private({slug: draft.lesson(slug) for slug in (one, other)}, draft.memory.private_types)
+    if len(private) == 1:
+        message = f"{next(iter(private))} is private and stays out of git, the other lesson does not"
+        raise RefusedError(message, "archive one of them, or give both the same type first", code="private")
 
 
 def merge(draft: Draft, source: str, target: str) -> Outcome:
@@ -403,6 +412,7 @@ def merge(draft: Draft, source: str, target: str) -> Outcome:
 def fold_into(draft: Draft, source: str, target: str) -> None:
     """The edits of a merge, without a commit."""
     a, b = draft.lesson(source), draft.lesson(target)
+    _refuse_crossing(draft, source, target)
     if not b.is_active:
         raise UsageError(f"{target} is archived", f"restore it first: learnloop restore {target}", code="archived")
     if not a.is_active:

@@ -78,6 +78,10 @@ def assemble(
     through = () if document is None else (place.document,)
     quarantined = [q for q in files.refused if q.reason != "symlink-escape" or q.path not in through]
     doubled: list[tuple[str, str]] = []
+    types = private_types(place)
+    adopted = set(place.settings.adopted)
+    # Settings are committed and never name a private lesson; that one was adopted is remembered beside the queue.
+    remembered = set(ledger.agreed if ledger else ())
     known = {} if ledger is None or scan_all else {row.path: row.text for row in ledger.agreed.values()}
     for path in sorted(files.data, key=lambda p: (p.count("/"), _in_archive(p), p)):
         if path == place.document:
@@ -93,7 +97,8 @@ def assemble(
         elif lesson.slug in lessons:
             doubled.append((path, lessons[lesson.slug].path))
         else:
-            lessons[lesson.slug] = lesson._replace(state=counting_state(lesson, place.settings.adopted))
+            counts = adopted | ({lesson.slug} if lesson.type.lower() in types and lesson.slug in remembered else set())
+            lessons[lesson.slug] = lesson._replace(state=counting_state(lesson, counts))
             if reading.faults:
                 faults[path] = reading.faults
     text = ""
@@ -105,18 +110,19 @@ def assemble(
             quarantined.append(decoded)
         else:
             text = decoded
-    types = frozenset(place.settings.private_types) if _keeps_private(place) else frozenset[str]()
     there = document is not None
     return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, types, ledger, there)
 
 
 def private(lessons: Mapping[str, Lesson], types: frozenset[str]) -> frozenset[str]:
     """The slugs among lessons that are of a private type."""
-    return frozenset(slug for slug, lesson in lessons.items() if lesson.type in types)
+    return frozenset(slug for slug, lesson in lessons.items() if lesson.type.lower() in types)
 
 
-def _keeps_private(place: Place) -> bool:
-    return place.repo is not None and bool(place.settings.private_types) and git.has_remote(place.repo)
+def private_types(place: Place) -> frozenset[str]:
+    """The lesson types that stay out of git here: none without a remote, as nothing leaves the machine then."""
+    types = place.settings.private_types
+    return frozenset(types) if place.repo and types and git.has_remote(place.repo) else frozenset()
 
 
 def _in_archive(path: str) -> bool:

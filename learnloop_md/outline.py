@@ -10,6 +10,8 @@ from learnloop_md.lines import line_end, room_at_end, scan, split_lines, with_fi
 
 SIZE_LIMIT = 256 << 10  # bytes: above it a markdown parser may take seconds on hostile text
 
+LEARNINGS = "# Learnings\n\nRules proven in earlier runs. Read them before the main instructions.\n\n"
+
 
 class Heading(NamedTuple):
     """A heading: its level, its words, its line (from 0) and the line after it."""

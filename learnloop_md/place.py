@@ -116,7 +116,7 @@ def _given(cwd: Path, memory: str, option: str) -> Place:
             "run: learnloop init",
             code="no-memory",
         )
-    return _at(folder, option)
+    return _at(folder, option, git.find(cwd))
 
 
 def _is_link(path: Path) -> bool:

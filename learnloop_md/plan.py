@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from learnloop_md import lessonfile
@@ -60,6 +61,16 @@ def message(plan: Plan) -> str:
     trailers = [*(("Lesson", slug) for slug in plan.slugs), ("Learnloop-Change", plan.change), *plan.trailers]
     body = [plan.why, ""] if plan.why else []
     return "\n".join([subject(plan), "", *body, *(f"{key}: {value}" for key, value in trailers)]) + "\n"
+
+
+def without(plan: Plan, slugs: Collection[str]) -> Plan:
+    """The plan as its commit may tell it: these (private) lessons are not even named in git."""
+    named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, slugs))})(?![\w-])")
+    if not slugs or not named.search("\n".join([*plan.slugs, plan.why, plan.subject])):
+        return plan
+    why = "\n".join(line for line in plan.why.split("\n") if not named.search(line))
+    subject = "" if named.search(plan.subject) else plan.subject
+    return plan._replace(slugs=tuple(slug for slug in plan.slugs if slug not in slugs), why=why, subject=subject)
 
 
 def diff(edits: Sequence[Edit]) -> str:

@@ -40,7 +40,10 @@ def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in reversal.steps)
     trailers = [("Learnloop-Undoes", command) for command in sorted(commands)]
     if draft.cut("undo", slugs, what, document=not exact, trailers=trailers) is None:
-        return Outcome("unchanged", ", ".join(slugs), "", ("what it did is taken back already",))
+        why = (
+            "what it did is taken back already" if reversal.files else "what was absorbed was there before it: it stays"
+        )
+        return Outcome("unchanged", ", ".join(slugs), "", (why,))
     slug = slugs[0] if len(slugs) == 1 else ""
     lesson = draft.lessons.get(slug)
     more = {"undone": [step.commit for step in reversal.steps]}

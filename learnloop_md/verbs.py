@@ -129,7 +129,7 @@ def restore(call: Call) -> Answer:
 
     def build(draft: Draft) -> Outcome:
         name = _removed(place, stem(call.text("slug")), draft)
-        if name not in draft.lessons and not any(slug.startswith(name) for slug in draft.lessons):
+        if name not in draft.lessons:
             gone = history.text_before(place, name) if place.repo else None
             row = (store.load_ledger(place) or store.Ledger({})).agreed.get(name)
             if gone is None and row and row.text:
@@ -149,6 +149,8 @@ def _removed(place: Place, name: str, draft: Draft) -> str:
     from learnloop_md import store
 
     rows = (store.load_ledger(place) or store.Ledger({})).agreed
+    if name in draft.lessons or name in rows:
+        return name
     if any(slug.startswith(name) for slug in draft.lessons):
         return name
     found = [slug for slug in rows if slug.startswith(name) and slug not in draft.lessons]

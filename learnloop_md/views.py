@@ -11,7 +11,7 @@ from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
 from learnloop_md.lesson import STATES, Lesson, confidence
 from learnloop_md.lessonfile import stem
-from learnloop_md.memory import Memory, find_slug
+from learnloop_md.memory import find_slug
 from learnloop_md.place import Place
 
 
@@ -28,7 +28,7 @@ def status(call: Call) -> Answer:
     if place.kind == "project":
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
-    queued = _differing(place, rows)
+    queued = len(done.differing)
     data: dict[str, Any] = {
         "memory": str(place.folder),
         "kind": place.kind,
@@ -49,7 +49,7 @@ def status(call: Call) -> Answer:
         f"document  {lines} lines, {characters} characters"
         + (f", left out: {', '.join(left_out)}" if left_out else ""),
         f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
-        f"git       {_git_words(place, queued, rows)}",
+        f"git       {_git_words(place, queued)}",
     ]
     text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined]
     text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
@@ -57,26 +57,12 @@ def status(call: Call) -> Answer:
     return Answer("\n".join(text), data, done.notices)
 
 
-def _git_words(place: Place, queued: int, rows: Memory) -> str:
+def _git_words(place: Place, queued: int) -> str:
     if place.repo is None:
         return "none: files only"
     if not queued:
         return "in step"
-    way = "" if rows.quarantined else ": learnloop sync"  # sync commits nothing of what is quarantined
-    return f"{queued} of our files {'differs' if queued == 1 else 'differ'} from HEAD{way}"
-
-
-def _differing(place: Place, rows: Memory) -> int:
-    """How many of our paths differ from HEAD: the document and the lessons that git may hold."""
-    from learnloop_md import git  # lazy: as above
-
-    if place.repo is None or git.ignored_by(place.repo, place.in_repo(place.document)):
-        return 0
-    private = {place.in_repo(rows.lessons[slug].path) for slug in rows.private}
-    document, lessons = place.in_repo(place.document), place.in_repo(place.lessons)
-    below = "" if lessons == "." else f"{lessons}/"
-    paths = [path for path in git.changed(place.repo, place.inside) if path not in private]
-    return sum(1 for path in paths if path == document or (path.endswith(".md") and path.startswith(below)))
+    return f"{queued} of our files {'differs' if queued == 1 else 'differ'} from HEAD: learnloop sync"
 
 
 def show(call: Call) -> Answer:

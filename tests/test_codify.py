@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from skills_ref import validate
 
-from learnloop_md import codify
+from learnloop_md import codify, outline
 from learnloop_md.lesson import Lesson
 from tests.conftest import Run, git
 from tests.reading import every_byte, lesson, made_skill, subjects
@@ -83,7 +83,7 @@ def test_promote_appends_to_learnings(skill: Path, learnloop: Run) -> None:
 
 def test_learnings_begin_with_what_they_are(skill: Path, learnloop: Run) -> None:
     learnloop("promote", "down", "--today", DAY)
-    assert (skill / "learnings.md").read_text() == codify.LEARNINGS + BULLET
+    assert (skill / "learnings.md").read_text() == outline.LEARNINGS + BULLET
 
 
 @pytest.mark.parametrize("command", ["codify", "promote"])
