@@ -41,7 +41,7 @@ def codified_slugs(text: str) -> list[tuple[str, int]]:
     return found
 
 
-def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION, change: str = "codify") -> Outcome:
+def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION) -> Outcome:
     """Add the rule to the target and archive the lesson, in one commit (R002-40, R002-41, R004-40).
 
     Raises RefusedError where the target would no longer be a valid skill. Codifying twice changes nothing.
@@ -58,7 +58,7 @@ def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION, chan
         check_skill(target.text, new)
     draft.edit(target.path, target.text if target.exists else None, new)
     draft.set(slug, state="archived", archive_note=f"Codified in {where}", codified_in=target.name)
-    draft.cut(change, [slug], f"the rule now stands in {where}")
+    draft.cut("codify", [slug], f"the rule now stands in {where}")
     return Outcome("codified", slug, "archived", (), {"target": target.name}, headline=f"codified {slug} in {where}")
 
 

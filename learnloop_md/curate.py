@@ -141,12 +141,11 @@ def _over_cap(active: list[Lesson], cap: int) -> list[Item]:
     return [Item("archive", (lesson.slug,), f"Evicted: more than {cap} active lessons") for lesson in weakest[:over]]
 
 
-def carry_out(draft: Draft, items: Iterable[Item]) -> list[Item]:
+def carry_out(draft: Draft, items: Iterable[Item]) -> None:
     """Do what a plan says, one commit per kind of change; proposals for a person are left alone."""
     from learnloop_md import life  # lazy: a plan alone needs none of it
 
     rows = list(items)
-    done: list[Item] = []
     for kind in ("merge", "graduate", "archive"):
         now = [item for item in rows if item.change == kind]
         for item in now:
@@ -167,5 +166,3 @@ def carry_out(draft: Draft, items: Iterable[Item]) -> list[Item]:
                 "\n".join(f"{'/'.join(item.slugs)}: {item.why}" for item in now),
                 subject=subject,
             )
-            done += now
-    return done

@@ -41,6 +41,7 @@ _LINK = re.compile(r"\]\((?P<target><[^<>]*>|[^()\s<>]*(?:\([^()\s]*\)[^()\s]*)*
 _WIKI = re.compile(r"\[\[(?P<name>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|(?P<alias>[^\[\]]*))?\]\]")
 _CODE_ITEM = re.compile(r"\s*[-*+]\s+`(?P<name>[^`/\s]+\.md)`(?P<rest>.*)")
 _SEPARATOR = re.compile(r"^[\s~*_]*(?:[—–\-·:;]+\s*)?(?::\s*)?")
+_MARKS = "*_~ "  # may stand around a title
 _BETWEEN = " \t·|,;*_~"  # what stands between two links of a line
 
 
@@ -114,7 +115,7 @@ def _links(line: Line, zone: str) -> list[Entry]:
     else:
         found = _bare(text)
     alone = len({target for target, _, _ in found}) == 1 and bool(_ITEM.match(text))
-    return [Entry(t, zone, title.strip("*_~ "), _hook(rest), line.number, text, alone) for t, title, rest in found]
+    return [Entry(t, zone, title.strip(_MARKS), _hook(rest), line.number, text, alone) for t, title, rest in found]
 
 
 def _opening(text: str, start: int, end: int) -> int:
@@ -166,18 +167,28 @@ def outside_links(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def render(lesson: Lesson) -> str:
-    """The lesson's line: `- [Title](slug.md) — hook`, under 150 characters (R001-40, R001-41)."""
+def _words(lesson: Lesson) -> tuple[str, str]:
+    """The title and the hook of the lesson's line, which stays under 150 characters (R001-41)."""
     title = fold(lesson.shown_title).replace("[", "(").replace("]", ")")
-    target = _target(lesson.path)
-    room = LINE_LIMIT - 1 - len(f"- []({target}) — ")
+    room = LINE_LIMIT - 1 - len(f"- []({_target(lesson.path)}) — ")
     title = shorten(title, max(room - 20, 30))
     hook = fold(lesson.description or lesson.rule)
     if hook.casefold() == title.casefold():  # a title said twice tells nobody when the lesson matters
         hook = fold(lesson.context or lesson.why or lesson.how)
     hook = hook.replace("](", "] (")  # a second link would make it the line of two lessons
-    line = f"- [{title}]({target})"
-    return f"{line} — {shorten(hook, max(room - len(title), 20))}" if hook else line
+    return title, shorten(hook, max(room - len(title), 20))
+
+
+def render(lesson: Lesson) -> str:
+    """The lesson's line: `- [Title](slug.md) — hook` (R001-40)."""
+    title, hook = _words(lesson)
+    return f"- [{title}]({_target(lesson.path)})" + (f" — {hook}" if hook else "")
+
+
+def claims_of(lesson: Lesson) -> dict[str, str]:
+    """What the lesson's line is read as saying, without rendering and reading it."""
+    title, hook = _words(lesson)
+    return {"title": title.strip(_MARKS), "description": _hook(f" — {hook}")}
 
 
 def _target(path: str) -> str:

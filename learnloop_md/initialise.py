@@ -25,6 +25,7 @@ from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.foreign import with_contract, with_json_key, with_line, with_settings
 from learnloop_md.lesson import free_slug, slugify
 from learnloop_md.lines import line_end, split_lines
+from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 
@@ -212,12 +213,13 @@ def _finish(
 ) -> Initialised:  # fmt: skip
     """Write what init decided, adopt what stands there, and end in one commit."""
     there = store.read(where.folder).data if where.folder.is_dir() else {}
-    copies = {path: data for path, data in copies.items() if path == place.INDEX or _is_sound(path, data)}
-    text = {**copies, **there}.get(place.INDEX, index.NEW.encode()).decode("utf-8", "surrogateescape")
+    together = {**copies, **there}
+    found = memory.assemble(where, store.Files(together), together.get(place.INDEX), None)
+    copies = {path: data for path, data in copies.items() if path not in {q.path for q in found.quarantined}}
     if where.repo and not git.tracked(where.repo, where.in_repo(place.INDEX)):
-        guard.refuse_secrets({place.INDEX: text})
+        guard.refuse_secrets({place.INDEX: found.document})
     # What came after the first init is new: a candidate, not something that was in force all along.
-    adopted = [] if _is_initialised(where) else _stateless(where, {**copies, **there}, text)
+    adopted = [] if _is_initialised(where) else _stateless(found)
     known = set(where.settings.adopted)
     if set(adopted) - known:
         values = {**values, "adopted": sorted(known | set(adopted))}
@@ -239,10 +241,6 @@ def _finish(
     done = apply.first(fresh, options.asked, [apply.folder_in(fresh, path) for path in committed], adopted)
     said += [f"wrote {path}" for path in changed if path in files]
     return Initialised(fresh, done, tuple(said), len(adopted), tuple(open_))
-
-
-def _is_sound(path: str, data: bytes) -> bool:
-    return not isinstance(lessonfile.read(path, data), lessonfile.Quarantined)
 
 
 def _is_initialised(where: Place) -> bool:
@@ -278,21 +276,14 @@ def _nothing(where: Place) -> Done:
     return Done((), (), False, (), absorb.Report((), (), (), ()), empty)
 
 
-def _stateless(where: Place, files: dict[str, bytes], document: str) -> list[str]:
-    """The slugs that are adopted as current: no state of their own, unless they lie in an archive without a line."""
-    listed = {entry.target for entry in index.entries(document)}
-    private = memory.private_types(where)
-    slugs = []
-    for path, data in files.items():
-        reading = lessonfile.read(path, data)
-        if path == place.INDEX or isinstance(reading, lessonfile.Quarantined) or reading.lesson.stated:
-            continue
-        if reading.lesson.type.lower() in private:  # settings are committed: they never name a private lesson
-            continue
-        archived = memory.counting_state(reading.lesson, ()) == "archived"
-        if path in listed or not archived:
-            slugs.append(reading.lesson.slug)
-    return sorted(set(slugs))
+def _stateless(found: Memory) -> list[str]:
+    """The slugs that are adopted as current: no state of their own, unless they lie in an archive without a line.
+
+    None of a private lesson: settings are committed.
+    """
+    listed = {entry.target for entry in index.entries(found.document)}
+    rows = [lesson for slug, lesson in found.lessons.items() if not lesson.stated and slug not in found.private]
+    return sorted(row.slug for row in rows if row.path in listed or memory.counting_state(row, ()) != "archived")
 
 
 # --- a skill's memory -----------------------------------------------------------------------------------------------

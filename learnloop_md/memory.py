@@ -166,8 +166,7 @@ def claims_of(place: Place, lesson: Lesson) -> dict[str, str]:
     """What the document says of a lesson when it is in step, without the state."""
     if place.kind == "skill":
         return {name: value for name, value in notebook.claims_of(lesson).items() if name not in ("file", "state")}
-    line = index.entries(index.render(lesson))
-    return {"title": line[0].title, "description": line[0].hook} if line else {"title": lesson.shown_title}
+    return index.claims_of(lesson)
 
 
 class InStep(NamedTuple):

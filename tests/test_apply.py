@@ -763,3 +763,169 @@ def test_what_waits_already_is_queued_once(tmp_path: Path, learnloop: Run) -> No
     git(root, "add", "a")
     git(root, "commit", "-q", "-m", "Start")
     assert len(learnloop("sync", "--json", cwd=root).json["commits"]) == 1
+
+
+# --- borders: other repositories, private lessons, other writers ---------------------------------------------------
+
+
+def nested(repo: Path) -> Path:
+    """A repository inside the repository, tracked as a link to its commit."""
+    inner = repo / "sub"
+    git(repo, "init", "-q", "sub")
+    (inner / "CLAUDE.md").write_text("# S\n")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "S")
+    git(repo, "-c", "advice.addEmbeddedRepo=false", "add", "sub")
+    git(repo, "commit", "-q", "-m", "Link")
+    return inner
+
+
+def test_a_rule_for_an_embedded_repository_is_no_commit_of_ours(repo: Path, memory: Path, learnloop: Run) -> None:
+    """It would replace the link to its commit by a folder."""
+    inner = nested(repo)
+    learnloop("note", OTHER, cwd=repo)
+    link = git(repo, "ls-tree", "HEAD", "sub")
+    ran = learnloop("codify", "stage-files", "--into", "sub/CLAUDE.md", cwd=repo)
+    assert (ran.code, "lies in another repository" in ran.err) == (0, True)
+    assert OTHER.rstrip(".") in (inner / "CLAUDE.md").read_text()
+    assert (git(repo, "ls-tree", "HEAD", "sub"), git(inner, "diff", "--cached")) == (link, "")
+
+
+def test_a_branch_holds_neither_another_repository_nor_an_ignored_file(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    nested(repo)
+    (repo / ".gitignore").write_text("CLAUDE.local.md\n")
+    (repo / "CLAUDE.local.md").write_text("my own note\n")
+    git(repo, "add", ".gitignore")
+    git(repo, "commit", "-q", "-m", "Ignore")
+    learnloop("note", OTHER, cwd=repo)
+    for target, code in (("sub/CLAUDE.md", "outside"), ("CLAUDE.local.md", "ignored")):
+        ran = learnloop("codify", "stage-files", "--into", target, "--branch", "rule", "--json", cwd=repo)
+        assert (ran.code, ran.json["error"]["code"]) == (4, code)
+    assert git(repo, "branch", "--list", "rule") == ""
+
+
+def test_a_branch_of_nothing_new_with_a_hand_edit_pending_is_refused(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    learnloop("note", OTHER, cwd=repo)
+    learnloop("codify", "stage-files", cwd=repo)
+    with (memory / f"{SLUG}.md").open("a") as file:
+        file.write("More words.\n")
+    ran = learnloop("codify", "stage-files", "--branch", "rule", "--json", cwd=repo)
+    assert ran.json["error"]["code"] == "dirty-memory"
+
+
+def test_a_queued_rule_waits_for_what_a_person_staged_in_its_target(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Their index entry keeps its bytes, their words are in no commit of ours."""
+    (repo / "CLAUDE.md").write_text("# C\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "C")
+    learnloop("note", OTHER, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("codify", "stage-files", "--into", "CLAUDE.md", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    with (repo / "CLAUDE.md").open("a") as file:
+        file.write("MINE\n")
+    git(repo, "add", "CLAUDE.md")
+    staged = git(repo, "ls-files", "-s", "CLAUDE.md")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "ls-files", "-s", "CLAUDE.md") == staged
+    assert git(repo, "show", "HEAD:CLAUDE.md") == "# C"
+
+
+def test_a_queued_lesson_that_became_private_never_enters_git(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", "/nowhere")
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("note", RULE, cwd=repo)
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text().replace("type: feedback", "type: user"))
+    git(repo, "checkout", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert SLUG not in git(repo, "log", "-p", "--format=%B")
+
+
+def test_a_queued_change_whose_objects_git_has_pruned_is_committed_as_it_stands(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """The queue names objects that no commit holds: `git gc` may take them after two weeks."""
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    (memory / f"{SLUG}.md").write_text((memory / f"{SLUG}.md").read_text() + "\nMore.\n")
+    git(repo, "prune", "--expire=now")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert "More." in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def secret(letter: str) -> str:
+    return "".join(("gh", "p_", letter, "1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"))
+
+
+def test_a_secret_that_took_another_s_place_is_refused(repo: Path, memory: Path, learnloop: Run) -> None:
+    """R004-20: that git knows one token does not let the next one in."""
+    index = memory / "MEMORY.md"
+    index.write_text(f"{index.read_text()}\nold {secret('A')}\n")
+    git(repo, "commit", "-qam", "Oops")
+    index.write_text(index.read_text().replace(secret("A"), secret("B")))
+    assert learnloop("sync", cwd=repo).code == 3
+    assert secret("B") not in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+
+
+def test_what_another_writer_adds_after_the_scan_is_not_committed(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R004-20: git gets the bytes that were scanned, or none."""
+    index = memory / "MEMORY.md"
+    index.write_text(index.read_text() + "\nA hand edit.\n")
+    hash_all = door.on_disk
+
+    def racing(*given: object) -> object:
+        index.write_text(f"{index.read_text()}{secret('A')}\n")
+        return hash_all(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(door, "on_disk", racing)
+    ran = learnloop("sync", cwd=repo)
+    assert "changed while the command ran" in ran.err
+    assert secret("A") not in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+
+
+def test_a_memory_given_from_a_linked_worktree_does_not_move_the_main_checkout(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    git(repo, "worktree", "add", "-q", "../side", "-b", "side")
+    was = git(repo, "rev-parse", "main")
+    ran = learnloop("note", RULE, "--memory", str(memory), cwd=repo.parent / "side")
+    assert (ran.code, git(repo, "rev-parse", "main")) == (0, was)
+    assert "must not move under its user" in ran.err
+
+
+def test_an_index_in_conflict_is_refused_with_the_way_out(repo: Path, memory: Path, learnloop: Run) -> None:
+    index = memory / "MEMORY.md"
+    text = index.read_text()
+    index.write_text(f"{text}\nMine.\n")
+    git(repo, "stash")
+    index.write_text(f"{text}\nTheirs.\n")
+    git(repo, "commit", "-qam", "Theirs")
+    subprocess.run(["git", "stash", "pop"], cwd=repo, capture_output=True, check=False)
+    index.write_text(f"{text}\nTheirs.\n\nMine.\n")  # resolved on disk, not yet for git
+    ran = learnloop("note", RULE, cwd=repo)
+    assert (ran.code, "resolve it, then: git add" in ran.err, one_line(ran)) == (4, True, True)
+    assert not (memory / f"{SLUG}.md").exists()
+
+
+def test_a_person_s_link_to_a_lesson_is_left_alone(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    (memory / "alias.md").symlink_to(f"{SLUG}.md")
+    assert "in step" in learnloop("sync", cwd=repo).out
+    assert learnloop("status", "--json", cwd=repo).json["queued"] == 0
+
+
+def test_an_exclude_file_in_another_encoding_keeps_its_bytes(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", "/nowhere")
+    exclude = repo / ".git" / "info" / "exclude"
+    exclude.write_bytes(b"caf\xe9/\n")
+    assert learnloop("note", RULE, "--type", "user", cwd=repo).code == 0
+    assert exclude.read_bytes().startswith(b"caf\xe9/\n")
+    assert SLUG in exclude.read_text("latin-1")

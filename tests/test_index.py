@@ -152,6 +152,14 @@ def test_a_line_is_under_150_characters_and_names_its_file(title: str, descripti
     assert [entry.target for entry in index.entries(line)] == ["stage-files-by-name.md"]
 
 
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_a_line_reads_back_as_the_words_it_was_made_of(title: str, description: str) -> None:
+    """Absorbing compares the two: a difference would be taken for a hand edit."""
+    lesson = made("stage-files-by-name", title=title, description=description)
+    [entry] = index.entries(index.render(lesson))
+    assert {"title": entry.title, "description": entry.hook} == index.claims_of(lesson)
+
+
 def test_odd_paths_are_written_so_that_they_are_read_back() -> None:
     path = "sub dir/a (b) #1 100%.md"
     assert [entry.target for entry in index.entries(index.render(made("a", path=path)))] == [path]

@@ -326,3 +326,42 @@ def test_a_linked_folder_on_the_way_is_refused(repo: Path, tmp_path: Path, learn
 def test_outside_git_init_names_the_ways_out(tmp_path: Path, learnloop: Run) -> None:
     ran = learnloop("init", cwd=tmp_path)
     assert (ran.code, "git init" in ran.err, "--native" in ran.err) == (4, True, True)
+
+
+def token() -> str:
+    return "".join(("gh", "p_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"))
+
+
+def test_a_secret_in_the_index_is_refused_before_anything_is_written(repo: Path, learnloop: Run) -> None:
+    """R004-20: nothing is half done."""
+    folder = repo / ".claude" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text(f"# Memory\n\n- the token is {token()}\n")
+    ran = learnloop("init", cwd=repo)
+    assert (ran.code, token() in ran.err) == (3, False)
+    assert git(repo, "status", "--porcelain", "--untracked-files=all") == "?? .claude/memory/MEMORY.md"
+
+
+def test_a_quarantined_lesson_of_claude_s_own_directory_is_not_copied(repo: Path, learnloop: Run) -> None:
+    claude = place.claude_home() / "projects" / place.project_id(repo) / "memory"
+    claude.mkdir(parents=True)
+    head = "---\nname: {0}\ndescription: d\nmetadata:\n  type: feedback\n---\n"
+    (claude / "leak.md").write_text(head.format("leak") + f"Token {token()} here.\n")
+    (claude / "fine.md").write_text(head.format("fine") + "Use uv.\n")
+    assert learnloop("init", "--yes", cwd=repo).code == 0
+    assert [p.name for p in (repo / ".claude" / "memory").glob("*.md") if p.name != "MEMORY.md"] == ["fine.md"]
+
+
+def test_a_private_lesson_is_adopted_without_its_name_in_git(repo: Path, learnloop: Run) -> None:
+    """Design §2: user lessons of a repository with a remote stay on this machine, their names too."""
+    git(repo, "remote", "add", "origin", "/nowhere")
+    folder = repo / ".claude" / "memory"
+    folder.mkdir(parents=True)
+    for name, kind in (("ada-is-ill", "User"), ("use-uv", "feedback")):
+        text = f"---\nname: {name}\ndescription: d\nmetadata:\n  type: {kind}\n---\nRule.\n"
+        (folder / f"{name}.md").write_text(text)
+    (folder / "MEMORY.md").write_text("# Memory\n\n- [Ada](ada-is-ill.md) — d\n- [Uv](use-uv.md) — d\n")
+    assert learnloop("init", cwd=repo).code == 0
+    assert "ada-is-ill" not in git(repo, "log", "-p", "--format=%B")
+    assert learnloop("status", "--json", cwd=repo).json["lessons"] == {"candidate": 0, "current": 2, "archived": 0}
+    assert "in step" in learnloop("sync", cwd=repo).out

@@ -547,3 +547,46 @@ def test_a_removed_lesson_is_restored_by_a_unique_beginning(noted: Path, repo: P
     learnloop("sync", cwd=repo)
     assert learnloop("restore", SLUG[:6], cwd=repo).code == 0
     assert path.read_text() == text
+
+
+@pytest.mark.parametrize("command", ["merge", "supersede"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_private_lesson_and_a_public_one_do_not_mix(
+    repo: Path, memory: Path, learnloop: Run, command: str, order: int
+) -> None:
+    """Nothing of a private lesson gets into git by way of another (design §2)."""
+    git(repo, "remote", "add", "origin", "/nowhere")
+    learnloop("note", "Ada likes tea", "--type", "user", cwd=repo)
+    learnloop("note", "The build server is called atlas", "--type", "project", cwd=repo)
+    names = ["ada-likes-tea", "the-build-server-is-called-atlas"][::order]
+    ran = learnloop(command, *names, cwd=repo)
+    assert (ran.code, "is private" in ran.err) == (3, True)
+    assert "ada-likes-tea" not in git(repo, "log", "-p", "--format=%B")
+
+
+def test_cleanup_does_not_name_a_private_lesson_in_git(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", "/nowhere")
+    for rule, kind in (("Ada likes tea", "user"), ("The build server is called atlas", "project")):
+        learnloop("note", rule, "--type", kind, "--today", "2026-01-01", cwd=repo)
+    assert learnloop("cleanup", "--apply", "--today", "2026-03-01", cwd=repo).code == 0
+    assert "graduate" in git(repo, "log", "-1", "--format=%s")
+    assert "ada-likes-tea" not in git(repo, "log", "-p", "--format=%B")
+
+
+def test_a_lesson_never_seen_is_rejected_by_its_second_dispute(repo: Path, learnloop: Run) -> None:
+    """R004-32: disputed more often than seen and confirmed together."""
+    folder = repo / ".claude" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("---\nname: a\ndescription: d\nmetadata:\n  type: feedback\n---\nRule a.\n")
+    learnloop("init", cwd=repo)
+    commands = ("confirm", "dispute", "dispute")
+    rans = [learnloop(command, "a", "--run", f"r{n}", "--json", cwd=repo) for n, command in enumerate(commands)]
+    assert [ran.json["state"] for ran in rans] == ["current", "current", "archived"]
+
+
+def test_an_exact_name_is_restored_though_it_begins_another(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", "Use uv", "--name", "use-uv", "--new", cwd=repo)
+    learnloop("note", "Never commit the lock of poetry", "--name", "use-uv-locks", "--new", cwd=repo)
+    (memory / "use-uv.md").unlink()
+    learnloop("sync", cwd=repo)
+    assert learnloop("restore", "use-uv", "--json", cwd=repo).json["slug"] == "use-uv"

@@ -292,3 +292,42 @@ def test_a_rule_in_another_repository_is_named_when_it_is_left(repo: Path, learn
     learnloop("note", RULE, cwd=repo)
     learnloop("codify", SLUG, "--into", "CLAUDE.md", cwd=repo)
     assert "CLAUDE.md is not in this repository" in learnloop("undo", cwd=repo).out
+
+
+SQUASHED = """---
+name: new-rule
+description: d
+metadata:
+  type: feedback
+  state: candidate
+---
+
+Do the new rule.
+"""
+
+
+@pytest.mark.parametrize("with_trailers", [False, True])
+def test_code_that_went_into_the_same_commit_stays(
+    repo: Path, memory: Path, learnloop: Run, with_trailers: bool
+) -> None:
+    """A squashed feature holds code and lessons; an undo is of lessons (design §6)."""
+    (memory / "new-rule.md").write_text(SQUASHED)
+    (repo / "app.py").write_text("x = 2\n")
+    (repo / "new.py").write_text("y = 1\n")
+    git(repo, "add", "-A")
+    trailers = "\n\nLesson: new-rule\nLearnloop-Change: note\nLearnloop-Command: 0a1b2c3d" if with_trailers else ""
+    git(repo, "commit", "-q", "-m", f"Feature{trailers}")
+    learnloop("sync", cwd=repo)
+    assert learnloop("undo", "new-rule", cwd=repo).code == 0
+    assert not (memory / "new-rule.md").exists()
+    assert ((repo / "app.py").read_text(), (repo / "new.py").read_text()) == ("x = 2\n", "y = 1\n")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_what_was_absorbed_first_stays_when_absorbing_is_undone(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Claude or a person wrote that file; no command of ours made it (R004-01)."""
+    (memory / "new-rule.md").write_text(SQUASHED)
+    learnloop("sync", cwd=repo)
+    ran = learnloop("undo", cwd=repo)
+    assert "what was absorbed was there before it: it stays" in ran.out
+    assert (memory / "new-rule.md").exists()
