@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from learnloop_md import git, guard, history, index, lessonfile, memory, store
+from learnloop_md import git, guard, history, index, journal, lessonfile, memory, store
 from learnloop_md.absorb import Absorber, Report
-from learnloop_md.errors import UnableError
+from learnloop_md.commits import Commits, user
+from learnloop_md.errors import RefusedError
 from learnloop_md.history import Sides
+from learnloop_md.journal import Journal
 from learnloop_md.lesson import slugify
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
-from learnloop_md.plan import Draft, Plan, message, without
+from learnloop_md.plan import Draft, Plan, message
 from learnloop_md.plan import subject as plan_subject
-from learnloop_md.store import Agreed, Ledger
+from learnloop_md.store import Agreed, Ledger, WriteError
 
 
 class Asked(NamedTuple):
@@ -26,6 +28,7 @@ class Asked(NamedTuple):
     run: str = ""  # --run or the session; "" for author and day
     dry_run: bool = False
     commit: bool = True  # False in a pre-commit hook: files only, nothing queued
+    after_commit: bool = False  # as git's post-commit hook, whose commit is done
 
 
 class Done(NamedTuple):
@@ -38,7 +41,7 @@ class Done(NamedTuple):
     absorbed: Report
     memory: Memory
     left_out: tuple[str, ...] = ()
-    differing: tuple[str, ...] = ()  # our files that differ from HEAD, told by look() alone
+    differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
 
 
 Build = Callable[[Draft], object]
@@ -79,17 +82,8 @@ def first(place: Place, asked: Asked, also: Iterable[str], adopted: Iterable[str
 
 def run_id(place: Place, asked: Asked, author: str = "") -> str:
     """The run that a sighting belongs to: as asked, else the author and the day (design §3)."""
-    author = author or (git.author(place.repo.root) if place.repo else "") or _user()
+    author = author or (git.author(place.repo.root) if place.repo else "") or user()
     return asked.run or f"{slugify(author)}-{asked.today}"
-
-
-def _user() -> str:
-    import getpass  # lazy: only without a git identity
-
-    try:
-        return getpass.getuser() or "someone"
-    except (KeyError, OSError):
-        return "someone"
 
 
 class _Session:
@@ -98,24 +92,15 @@ class _Session:
     def __init__(self, place: Place, asked: Asked) -> None:
         self.place, self.asked = place, asked
         self.command = os.urandom(4).hex()
-        self.notices: list[str] = []
-        self.commits: list[str] = []
-        self.queued = False
-        self.private: set[str] = set()  # paths that git must not get
-        self.private_slugs: set[str] = set()
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
         self.loose = self.ledger.loose if self.ledger else ""
-        self.queue: list[dict[str, Any]] = list(self.ledger.queue) if self.ledger else []
-        self.git_name = git.author(place.repo.root) if place.repo else ""
-        self.author = self.git_name or _user()
-        self.now = git.status(place.repo, place.inside) if place.repo else git.Status("", "", {})
-        self.hold = self._why_not_commit()
+        self.commits = Commits(place, self.ledger, wanted=asked.commit, after_commit=asked.after_commit)
+        self.author = self.commits.name or user()
 
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
-        self._drain()
-        loaded = memory.load(self.place)
-        self._let_in(loaded)
+        commits = self.commits
+        loaded = self._tidy()
         run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
         report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
@@ -127,58 +112,69 @@ class _Session:
         plans = (*draft.plans, *second.plans)
         for plan in plans:
             self._scan(plan)
-            self._refuse_foreign_work(plan)
+            commits.refuse_foreign_work(plan)
         final = after._replace(lessons=second.lessons, document=second.document)
-        self.private |= {row.lessons[slug].path for row in (loaded, final) for slug in row.private}
-        self.private_slugs = {slug for row in (loaded, final) for slug in row.private}
+        commits.keep_private(loaded, final)
         if not self.asked.dry_run:
-            self._keep_out(loaded)
-            for plan in draft.plans:
-                self._apply(plan)
-            absorbed = len(self.commits)
-            for plan in second.plans:
-                self._apply(plan)
-            if second.plans:
-                in_git = len(self.commits) > absorbed or self.queued or not self._with_git
-                self.loose = "" if in_git else plan_subject(second.plans[-1])
+            commits.keep_out(loaded)
+            self._write(draft.plans, second.plans)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
         left_out = second.left_out or draft.left_out
-        return Done(
-            plans,
-            tuple(self.commits),
-            self.queued,
-            tuple(dict.fromkeys(self.notices)),
-            report,
-            final,
-            left_out,
-        )
+        notices = tuple(dict.fromkeys(commits.notices))
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
 
-    def _why_not_commit(self) -> str:
-        place = self.place
-        if place.repo is None:
-            return ""
-        if git.ignored_by(place.repo, place.in_repo(place.document)):
-            self.notices.append(f"git ignores {place.folder}: files only, no history")
-            return "ignored"
-        if not self.asked.commit:
-            return "hook"
-        if place.linked:
-            return "the memory is in the main checkout, which must not move under its user"
-        stays = not place.own_repo and not place.settings.commit_on_default_branch
-        if stays and self.now.branch == git.default_branch(place.repo):
-            return "commit_on_default_branch is off"
-        return git.moment(place.repo, self.now, own=place.own_repo, known=bool(self.git_name))
+    def _tidy(self) -> Memory:
+        """The memory once what a killed command and a bad moment left is done."""
+        if self.asked.dry_run or self.commits.hold == "hook":
+            return memory.load(self.place)
+        if left := journal.load(self.place):
+            self._recover(left)
+        loaded = memory.load(self.place)
+        if self.commits.queue:
+            self.commits.drain(loaded)
+            loaded = memory.load(self.place)
+        self.commits.heal()
+        self.commits.let_in(loaded)
+        return loaded
 
-    @property
-    def _with_git(self) -> bool:
-        """Whether a change becomes a commit, now or later."""
-        return self.place.repo is not None and self.hold not in ("ignored", "hook")
+    def _recover(self, left: Journal) -> None:
+        """Complete what a killed command was about to do; what was changed since stays as it is now."""
+        begun = journal.begun(self.place)
+        store.clear_leftovers(self.place, [edit.path for plan in left.plans for edit in plan.edits])
+        self.commits.keep_private(memory.load(self.place))
+        self.commits.recover(left, begun)
+        for plan in left.plans:
+            edits = [edit for edit in plan.edits if self._on_disk(edit.path) in (edit.before, edit.after)]
+            rest = plan._replace(edits=tuple(edits))
+            try:
+                self._scan(rest)
+            except RefusedError:  # somebody has written a secret into a file that was to be committed as it stands
+                continue
+            self._apply(rest)
+        journal.clear(self.place)
+
+    def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
+        """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""
+        if (absorbed or built) and self.commits.hold != "hook":
+            journal.save(self.place, Journal(self.command, self.commits.now.head, (*absorbed, *built)))
+        try:
+            for plan in absorbed:
+                self._apply(plan)
+            before = len(self.commits.made)
+            for plan in built:
+                self._apply(plan)
+        except WriteError:  # every file of the plan is as it was
+            journal.clear(self.place)
+            raise
+        if built:
+            in_git = len(self.commits.made) > before or self.commits.queued or not self.commits.in_use
+            self.loose = "" if in_git else plan_subject(built[-1])
 
     # --- absorbing ---------------------------------------------------------------------------------------------------
 
     def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
-        own = {path: flags for path, flags in self.own(loaded).items() if flags[0] in " ?!"}
+        own = {path: flags for path, flags in self.commits.own(loaded).items() if flags[0] in " ?!"}
         removed = [path for path, flags in own.items() if flags == " D" and path != place.document]
         report = Absorber(
             draft,
@@ -199,24 +195,9 @@ class _Session:
 
     def _sides(self) -> Sides:
         """What other branches that were merged since say of a lesson."""
-        repo = self.place.repo
-        since = self.ledger.commit if self.ledger and self.ledger.commit != self.now.head else ""
-        return Sides(self.place, git.merged_sides(repo, since) if repo and self.now.head else [])
-
-    def own(self, loaded: Memory) -> dict[str, str]:
-        """Our files that differ from HEAD, by their path in the memory; not private, not quarantined."""
-        place = self.place
-        prefix = f"{place.inside}/" if place.inside else ""
-        hurt = {q.path for q in loaded.quarantined}
-        secret = {loaded.lessons[slug].path for slug in loaded.private}
-        found = {}
-        for path, flags in self.now.paths.items():
-            inner = path.removeprefix(prefix)
-            known = inner == place.document or not place.lessons or inner.startswith(f"{place.lessons}/")
-            is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            if inner.endswith(".md") and known and not is_link and inner not in hurt | secret:
-                found[inner] = flags
-        return found
+        repo, head = self.place.repo, self.commits.now.head
+        since = self.ledger.commit if self.ledger and self.ledger.commit != head else ""
+        return Sides(self.place, git.merged_sides(repo, since) if repo and head else [])
 
     def _base_of(self, slug_or_path: str) -> Agreed | None:
         """The base of a lesson whose file or entry changed: the newest agreeing commit, else what was remembered."""
@@ -224,7 +205,7 @@ class _Session:
         row = self.ledger.agreed.get(slug) if self.ledger else None
         if self.place.repo is None:
             return row
-        if row and self.ledger and self.ledger.commit == self.now.head:
+        if row and self.ledger and self.ledger.commit == self.commits.now.head:
             return row
         path = row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
         return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
@@ -232,18 +213,18 @@ class _Session:
     # --- applying ----------------------------------------------------------------------------------------------------
 
     def _apply(self, plan: Plan) -> None:
-        folder = self.place.folder
+        content = {}
         for edit in plan.edits:
-            found = store.read_bytes(folder / edit.path)
-            if (found.decode("utf-8", "surrogateescape") if found is not None else None) != edit.before:
-                raise UnableError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
-        content = {
-            edit.path: None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
-            for edit in plan.edits
-        }
-        store.write_all(folder, content)
-        if self._with_git:
-            self._commit(plan)
+            if self._on_disk(edit.path) not in (edit.before, edit.after):
+                raise WriteError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
+            content[edit.path] = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        store.write_all(self.place.folder, content)
+        if self.commits.in_use:
+            self.commits.commit(plan, self.scanned)
+
+    def _on_disk(self, path: str) -> str | None:
+        found = store.read_bytes(self.place.folder / path)
+        return None if found is None else found.decode("utf-8", "surrogateescape")
 
     def _scan(self, plan: Plan) -> None:
         """No text enters a file or a commit unscanned (R004-20)."""
@@ -261,164 +242,29 @@ class _Session:
         if (found := guard.places(after)) and found - guard.places(before):
             guard.refuse_secrets({path: after})
 
-    def _refuse_foreign_work(self, plan: Plan) -> None:
-        """A person's own edits of a file outside the memory never get into our commit (SKILL.md, .gitattributes …)."""
-        repo = self.place.repo
-        if repo is None or not self._with_git:
-            return
-        for edit in plan.edits:
-            path = self._path_in_git(edit.path)
-            if "U" in self.now.paths.get(path, ""):
-                raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
-            flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
-            if flags and not (flags == "??" and plan.change == "init"):  # init adopts a file that is new to git
-                hint = "commit or stash it first, so that your edit and ours stay apart"
-                raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
-
-    def _is_inside(self, path: str) -> bool:
-        return not self.place.inside or path.startswith(f"{self.place.inside}/")
-
-    def _path_in_git(self, path: str) -> str:
-        """A path of a plan as the repository names it, links followed; "" where it leads out of the repository."""
-        repo = self.place.repo
-        assert repo is not None, "only asked inside a repository"
-        full = repo.root / self.place.in_repo(path)
-        real = full.resolve() if full.is_symlink() else full
-        return real.relative_to(repo.root).as_posix() if ".." not in real.parts and repo.holds(real.parent) else ""
-
-    def _let_in(self, loaded: Memory) -> None:
-        """A lesson that is private no more enters git: what kept it out is taken back."""
-        repo = self.place.repo
-        if repo is None or not self._with_git or self.asked.dry_run:
-            return
-        paths = [self.place.in_repo(lesson.path) for s, lesson in loaded.lessons.items() if s not in loaded.private]
-        for path in git.excluded(repo, paths):
-            git.include(repo, path)
-            self.now.paths.setdefault(path, "??")
-
-    def _keep_out(self, loaded: Memory) -> None:
-        """Private lessons that git would take with `add --all` are excluded (design §2)."""
-        for slug in loaded.private:
-            path = self.place.in_repo(loaded.lessons[slug].path)
-            if self.place.repo and self.now.paths.get(path) == "??":
-                git.exclude(self.place.repo, path)
-
-    def _commit(self, plan: Plan) -> None:
-        repo = self.place.repo
-        assert repo is not None, "only called inside a repository"
-        heads = git.at_head(repo, self._paths_for_git(plan))
-        try:
-            files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
-            self._check_scanned(plan)
-        except UnableError as error:  # what git cannot store now is absorbed by a later command
-            self.queued = True
-            self.notices.append(f"written, not committed yet: {error.message}")
-            return
-        unheard = [path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths]
-        for path in git.ignored(repo, unheard):
-            self.notices.append(f"git ignores {path}: written, not committed")
-            del files[path]
-        if not files:
-            return
-        told = message(without(plan, self.private_slugs))
-        held = self.hold or next((w for path in files if (w := self._in_the_way(path))), "")
-        if not held:
-            try:
-                self._committed(git.commit(repo, files, told, self._who))
-                return
-            except git.GitError as error:
-                held = self.hold = error.message
-        waiting = {path: entry for item in self.queue for path, entry in item["files"].items()}
-        was = {path: waiting.get(path, heads[path]) for path in files}
-        files = {path: entry for path, entry in files.items() if entry != was[path]}
-        if not files:
-            return  # all of it waits already
-        self.queue.append({"message": told, "files": files, "was": was})
-        self.queued = True
-        self.notices.append(f"written, not committed yet: {held}")
-
-    def _check_scanned(self, plan: Plan) -> None:
-        """Raises UnableError where git may have hashed other bytes than were scanned: a writer came between."""
-        for path in {*plan.also}.difference(edit.path for edit in plan.edits):
-            if store.read_bytes(self.place.folder / path) != self.scanned[path]:
-                raise UnableError(f"{path} changed while the command ran", "run the command again", code="changed")
-
-    def _paths_for_git(self, plan: Plan) -> list[str]:
-        """The paths of a plan that git may have: in this repository, not private."""
-        repo = self.place.repo
-        assert repo is not None, "only called inside a repository"
-        found = []
-        for path in plan.paths:
-            in_git = self._path_in_git(path)
-            if not in_git:
-                self.notices.append(f"{path} lies in another repository: written, not committed")
-            elif path in self.private:
-                git.exclude(repo, in_git)
-            else:
-                found.append(in_git)
-        return found
-
-    def _in_the_way(self, path: str) -> str:
-        """What a person has in git's index under a path of ours, "" where nothing."""
-        known = self.now.paths
-        if not self._is_inside(path) and self.place.repo:
-            known = git.changed(self.place.repo, path)
-        flag = known.get(path, "  ")[0]
-        return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged"
-
-    @property
-    def _who(self) -> dict[str, str] | None:
-        return git.NOBODY if self.place.own_repo and not self.git_name else None
-
-    def _committed(self, commit: str) -> None:
-        self.commits.append(commit)
-        self.now = self.now._replace(head=commit)
-
-    def _drain(self) -> None:
-        """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
-        repo = self.place.repo
-        if repo is None or self.hold or not self.queue or self.asked.dry_run:
-            return
-        if any(self._in_the_way(path) for item in self.queue for path in item["files"]):
-            return
-        loaded = memory.load(self.place)
-        secret = {self.place.in_repo(loaded.lessons[slug].path) for slug in loaded.private}
-        while self.queue:
-            item = self.queue[0]
-            heads = git.at_head(repo, list(item["files"]))
-            ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
-            if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
-                ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
-            if ours:
-                reset = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry == item["was"][path]}
-                try:
-                    self._committed(git.commit(repo, ours, item["message"], self._who))
-                except git.GitError as error:
-                    self.hold = error.message
-                    break
-                for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
-                    entry = ours[path]
-                    store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
-            self.queue.pop(0)
-        self.now = git.status(repo, self.place.inside)
-
     def _remember(self, final: Memory, conflicts: set[str]) -> None:
-        if self.hold == "hook":
+        if self.commits.hold == "hook":
             return
         rows = memory.agreed_now(final, skip=conflicts)
         for slug, row in (self.ledger.agreed if self.ledger else {}).items():
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
-        ledger = Ledger(rows, self.now.head, tuple(self.queue), self.loose)
+        commits = self.commits
+        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), commits.last, self.loose)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
+        if not commits.unfinished:
+            journal.clear(self.place)
 
 
 def look(place: Place, asked: Asked) -> Done:
     """The memory as it would stand after absorbing, without writing anything (status, show, check)."""
     session = _Session(place, asked._replace(dry_run=True))
     done = session.work(lambda draft: None)
-    return done if session.hold == "ignored" else done._replace(differing=tuple(session.own(done.memory)))
+    if session.commits.hold == "ignored":
+        return done
+    differing = {place.in_repo(path) for path in session.commits.own(done.memory)} | session.commits.waiting()
+    return done._replace(differing=tuple(sorted(differing)))
 
 
 def folder_in(place: Place, path: Path) -> str:

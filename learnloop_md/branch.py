@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from learnloop_md import apply, git, plan
+from learnloop_md import apply, git, plan, plumbing
 from learnloop_md.apply import Asked, Build, Done
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.place import Place
@@ -58,7 +58,7 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
 def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
     files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
     words = plan.message(row).encode(errors="surrogateescape")
-    tree = git.tree_with(repo, "HEAD", files)
+    tree = plumbing.tree_with(repo, "HEAD", files)
     new = git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words).stdout.decode().strip()
     git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
     return new

@@ -7,14 +7,22 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from learnloop_md import locks
 from learnloop_md.errors import UnableError
 from learnloop_md.lessonfile import SIZE_LIMIT, Quarantined
 from learnloop_md.place import Place
+
+_TEMPORARY = ".learnloop-"  # then the process that writes it
+
+
+class WriteError(UnableError):
+    """A file could not be written; it, and what was to be written with it, is as it was."""
 
 
 class Files(NamedTuple):
@@ -111,20 +119,30 @@ def write(path: Path, content: bytes | None) -> None:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-        handle, temporary = tempfile.mkstemp(prefix=".learnloop-", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f"{_TEMPORARY}{os.getpid()}-", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, target)
+        _sync_folder(target.parent)
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise UnableError(
+        raise WriteError(
             f"{path} cannot be written: {error.strerror}",
             "nothing was half written; free the disk or the permissions",
         ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name to the disk too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:
@@ -151,6 +169,7 @@ class Ledger(NamedTuple):
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
     queue: tuple[dict[str, Any], ...] = ()  # each {"message": …, "files": {repository path: blob id or null}}
+    last: Mapping[str, list[str | None]] = MappingProxyType({})  # what the last command committed: [before, after]
     loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
 
 
@@ -158,7 +177,7 @@ def state_folder(place: Place) -> Path:
     """Where the tool keeps its own notes: in the git directory, else below XDG_STATE_HOME."""
     key = hashlib.sha256(str(place.folder).encode(errors="surrogateescape")).hexdigest()[:12]
     if place.repo:
-        return place.repo.common_dir / "learnloop" / key
+        return place.repo.folder / key
     base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return base / "learnloop" / key
 
@@ -168,48 +187,52 @@ def load_ledger(place: Place) -> Ledger | None:
     try:
         raw = json.loads((state_folder(place) / "ledger.json").read_text("utf-8"))
         agreed = {slug: Agreed(*row) for slug, row in raw["agreed"].items()}
-        return Ledger(agreed, raw["commit"], tuple(raw["queue"]), raw.get("loose", ""))
+        return Ledger(agreed, raw["commit"], tuple(raw["queue"]), raw.get("last", {}), raw.get("loose", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def save_ledger(place: Place, ledger: Ledger) -> None:
     """Remember the ledger."""
-    raw = {"commit": ledger.commit, "queue": list(ledger.queue), "agreed": ledger.agreed, "loose": ledger.loose}
+    raw = {**ledger._asdict(), "last": dict(ledger.last)}
     write(
         state_folder(place) / "ledger.json",
         json.dumps(raw, separators=(",", ":")).encode(),  # ASCII: names that are not UTF-8 come back whole
     )
 
 
-@contextmanager
-def locked(place: Place) -> Iterator[None]:
-    """Hold the memory's lock; the kernel queues those who wait and frees it when a holder dies."""
-    import fcntl  # lazy: POSIX only, and only writers need it
-
-    folder = state_folder(place)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
-    except OSError as error:
-        raise UnableError(f"{folder} cannot be written: {error.strerror}", "check its permissions") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+def locked(place: Place) -> AbstractContextManager[None]:
+    """Hold the memory's lock."""
+    return locks.held(state_folder(place) / "lock")
 
 
 def write_all(folder: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write several files; when one cannot be written, those before it get their old bytes back."""
+    """Write several files; when one cannot be written, those before it get their old bytes back.
+
+    Raises WriteError then, UnableError where that failed too: the journal lets the next command finish.
+    """
     done: list[tuple[Path, bytes | None]] = []
     try:
+        olds = {path: read_bytes(folder / path) for path in files}
+    except UnableError as error:
+        raise WriteError(error.message, error.hint) from error
+    try:
         for path, content in files.items():
-            full = folder / path
-            old = read_bytes(full)
-            write(full, content)
-            done.append((full, old))
-    except UnableError:
-        for full, old in reversed(done):
-            write(full, old)
+            if olds[path] != content:
+                write(folder / path, content)
+                done.append((folder / path, olds[path]))
+    except WriteError:
+        try:
+            for full, old in reversed(done):
+                write(full, old)
+        except WriteError as error:
+            raise UnableError(error.message, "free the disk; the next command completes this one") from error
         raise
+
+
+def clear_leftovers(place: Place, paths: Iterable[str]) -> None:
+    """Remove the temporary files of a killed command of this memory: beside its own notes and what it was writing."""
+    folders = {(place.folder / path).parent for path in paths} | {state_folder(place)}
+    for file in (file for folder in folders for file in folder.glob(f"{_TEMPORARY}*")):
+        if not locks.is_alive(int(file.name.split("-")[1])):
+            file.unlink(missing_ok=True)

@@ -142,7 +142,7 @@ def copied(template: Home, root: Path, learnloop: Run) -> Home:
     shutil.copytree(template.root, root, symlinks=True)
     home = template._replace(root=root, folder=root / template.folder.relative_to(template.root), learnloop=learnloop)
     place = places.find(home.folder, str(home.folder))
-    next((root / ".git" / "learnloop").iterdir()).rename(state_folder(place))
+    next(path for path in (root / ".git" / "learnloop").iterdir() if path.is_dir()).rename(state_folder(place))
     return home
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from learnloop_md import apply, place
+from learnloop_md import apply, place, plumbing
 from learnloop_md import git as door
 from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.plan import CHANGES, Draft
@@ -281,7 +281,7 @@ def test_a_bad_moment_queues_and_the_next_command_commits(
     name: str, repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Design §6: written, queued, exit 0, one line; then committed once, with its own message."""
-    monkeypatch.setattr(door, "_LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(plumbing, "_LOCK_WAIT_S", 0.05)
     begin, end, reason = BAD[name]
     begin(repo)
     head = git(repo, "rev-parse", "HEAD")
@@ -355,7 +355,7 @@ def test_a_queue_outlives_a_lock_that_comes_back(
     repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lock met while draining is a bad moment too, not an error."""
-    monkeypatch.setattr(door, "_LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(plumbing, "_LOCK_WAIT_S", 0.05)
     detached(repo)
     learnloop("note", RULE, cwd=repo)
     git(repo, "switch", "-q", "main")

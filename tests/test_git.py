@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import git as door
+from learnloop_md import plumbing
 from learnloop_md.errors import UnableError
 from learnloop_md.git import Repo
 from tests.conftest import Run, git
@@ -25,7 +26,7 @@ def commit(root: Path, *paths: str) -> str:
     """Commit paths as they stand on disk."""
     repo = found(root)
     heads = door.at_head(repo, paths)
-    return door.commit(repo, door.on_disk(repo, heads), "ours\n")
+    return plumbing.commit(repo, door.head(repo), door.on_disk(repo, heads), "ours\n")
 
 
 def test_the_scrubbed_names_are_the_ones_git_calls_local(repo: Path) -> None:
@@ -144,7 +145,7 @@ def test_content_goes_through_the_filters(repo: Path) -> None:
 
 def test_a_locked_index_is_a_reason_not_a_loss(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reliability 9: somebody else's lock is waited for, then reported, and never removed."""
-    monkeypatch.setattr(door, "_LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr(plumbing, "_LOCK_WAIT_S", 0.05)
     lock = repo / ".git" / "index.lock"
     lock.write_bytes(b"")
     (repo / "ours.md").write_text("ours\n")
@@ -158,7 +159,8 @@ def test_nothing_of_ours_is_left_in_the_git_directory(repo: Path) -> None:
     before = {path.name for path in (repo / ".git").iterdir()}
     (repo / "ours.md").write_text("ours\n")
     commit(repo, "ours.md")
-    assert {path.name for path in (repo / ".git").iterdir()} - before == set()
+    assert {path.name for path in (repo / ".git").iterdir()} - before == {"learnloop"}
+    assert [path.name for path in (repo / ".git" / "learnloop").iterdir()] == ["lock"]
 
 
 def test_a_split_index_stays_usable(repo: Path) -> None:

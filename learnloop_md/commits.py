@@ -1,0 +1,312 @@
+"""What becomes of written files in git: a commit now, a commit later (the queue), or none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from learnloop_md import busy, git, plumbing, store
+from learnloop_md.errors import UnableError
+from learnloop_md.journal import Journal
+from learnloop_md.memory import Memory
+from learnloop_md.place import Place
+from learnloop_md.plan import Plan, message, without
+from learnloop_md.store import Ledger
+
+_TRIES = 3  # somebody else's commit may come between
+
+
+class Commits:
+    """One command's commits in the repository around a memory; used under the memory's lock."""
+
+    def __init__(self, place: Place, ledger: Ledger | None, *, wanted: bool, after_commit: bool = False) -> None:
+        self.place = place
+        self.wanted, self.after_commit = wanted, after_commit
+        self.notices: list[str] = []
+        self.made: list[str] = []
+        self.queued = False
+        self.unfinished = False  # written, but neither committed nor queued
+        self.private_paths: set[str] = set()  # paths of the memory that git must not get
+        self.private_slugs: set[str] = set()
+        self.queue: list[dict[str, Any]] = list(ledger.queue) if ledger else []
+        self.last = dict(ledger.last) if ledger else {}
+        self.name = git.author(place.repo.root) if place.repo else ""
+        self.outside = [path for path in {*self.last, *self.waiting()} if not self._is_inside(path)]
+        self.now = git.status(place.repo, place.inside, *self.outside) if place.repo else git.Status("", "", {})
+        self.hold = self._why_not_now()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a change becomes a commit, now or later."""
+        return self.place.repo is not None and self.hold not in ("ignored", "hook")
+
+    def _why_not_now(self) -> str:
+        place = self.place
+        if place.repo is None:
+            return ""
+        if git.ignored_by(place.repo, place.in_repo(place.document)):
+            self.notices.append(f"git ignores {place.folder}: files only, no history")
+            return "ignored"
+        if not self.wanted:
+            return "hook"
+        if place.linked:
+            return "the memory is in the main checkout, which must not move under its user"
+        stays = not place.own_repo and not place.settings.commit_on_default_branch
+        if stays and self.now.branch == git.default_branch(place.repo):
+            return "commit_on_default_branch is off"
+        return git.moment(
+            place.repo, self.now, own=place.own_repo, known=bool(self.name), after_commit=self.after_commit
+        )
+
+    def _held(self, files: Collection[str]) -> str:
+        """Why these files cannot be committed at this very moment, "" where they can."""
+        repo = self.place.repo
+        if repo and not self.hold and files:
+            self.hold = busy.at_work(repo.root, repo.git_dir, after_commit=self.after_commit)
+        return self.hold or next((why for path in files if (why := self.in_the_way(path))), "")
+
+    def keep_private(self, *memories: Memory) -> None:
+        """Learn which lessons git must not get, by path and by name."""
+        self.private_paths |= {row.lessons[slug].path for row in memories for slug in row.private}
+        self.private_slugs |= {slug for row in memories for slug in row.private}
+
+    # --- a person's work ---------------------------------------------------------------------------------------------
+
+    def own(self, loaded: Memory) -> dict[str, str]:
+        """Our files that differ from HEAD, by their path in the memory; not private, not quarantined."""
+        place = self.place
+        prefix = f"{place.inside}/" if place.inside else ""
+        hurt = {q.path for q in loaded.quarantined}
+        secret = {loaded.lessons[slug].path for slug in loaded.private}
+        found = {}
+        for path, flags in self.now.paths.items():
+            inner = path.removeprefix(prefix)
+            known = inner == place.document or not place.lessons or inner.startswith(f"{place.lessons}/")
+            is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
+            ours = path.startswith(prefix) and inner.endswith(".md") and known and not is_link
+            if ours and inner not in hurt | secret:
+                found[inner] = flags
+        return found
+
+    def waiting(self) -> set[str]:
+        """The queued files, by their path in the repository."""
+        return {path for item in self.queue for path in item["files"]}
+
+    def refuse_foreign_work(self, plan: Plan) -> None:
+        """A person's own edits of a file outside the memory never get into our commit (SKILL.md, .gitattributes …)."""
+        repo = self.place.repo
+        if repo is None or not self.in_use:
+            return
+        for edit in plan.edits:
+            path = self._path_in_git(edit.path)
+            if "U" in self.now.paths.get(path, ""):
+                raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
+            flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
+            if flags and not (flags == "??" and plan.change == "init"):  # init adopts a file that is new to git
+                hint = "commit or stash it first, so that your edit and ours stay apart"
+                raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
+
+    def in_the_way(self, path: str) -> str:
+        """What a person has in git's index under a path of ours, "" where nothing."""
+        flag = self._staged_as(path)
+        return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged"
+
+    def _staged_as(self, path: str) -> str:
+        """git's letter for how the index differs from HEAD here."""
+        known = self.now.paths
+        if not self._is_inside(path) and path not in self.outside and self.place.repo:
+            known = git.changed(self.place.repo, path)
+        return known.get(path, "  ")[0]
+
+    def _is_inside(self, path: str) -> bool:
+        return not self.place.inside or path.startswith(f"{self.place.inside}/")
+
+    def _path_in_git(self, path: str) -> str:
+        """A path of a plan as the repository names it, links followed; "" where it leads out of the repository."""
+        repo = self.place.repo
+        assert repo is not None, "only asked inside a repository"
+        full = repo.root / self.place.in_repo(path)
+        real = full.resolve() if full.is_symlink() else full
+        return real.relative_to(repo.root).as_posix() if ".." not in real.parts and repo.holds(real.parent) else ""
+
+    # --- in and out of git -------------------------------------------------------------------------------------------
+
+    def let_in(self, loaded: Memory) -> None:
+        """A lesson that is private no more enters git: what kept it out is taken back."""
+        repo = self.place.repo
+        if repo is None or not self.in_use:
+            return
+        paths = [self.place.in_repo(lesson.path) for s, lesson in loaded.lessons.items() if s not in loaded.private]
+        for path in git.excluded(repo, paths):
+            git.include(repo, path)
+            self.now.paths.setdefault(path, "??")
+
+    def keep_out(self, loaded: Memory) -> None:
+        """Private lessons that git would take with `add --all` are excluded (design §2)."""
+        for slug in loaded.private:
+            path = self.place.in_repo(loaded.lessons[slug].path)
+            if self.place.repo and self.now.paths.get(path) == "??":
+                git.exclude(self.place.repo, path)
+
+    def commit(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
+        """Commit what a plan has written, or queue it; scanned holds the files that it takes as they stand."""
+        try:
+            self._commit_or_queue(plan, scanned)
+        except UnableError as error:  # the files are written: the next command finds the journal and commits them
+            self.unfinished = True
+            self._tell_queued(error.message)
+
+    def _commit_or_queue(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        paths = self._paths_for_git(plan)
+        told = message(without(plan, self.private_slugs))
+        for _ in range(_TRIES):
+            heads = git.at_head(repo, paths, self.now.head)
+            files = self._differing(plan, heads, scanned)
+            if not files:
+                return
+            if not self._held(files):
+                try:
+                    self._commit(files, {path: heads[path] for path in files}, told)
+                    return
+                except plumbing.MovedError:
+                    self.now = git.status(repo, self.place.inside, *self.outside)
+                    continue
+                except git.GitError as error:
+                    self.hold = error.message
+            break
+        self._enqueue(files, heads, told)
+
+    def _differing(
+        self, plan: Plan, heads: Mapping[str, str | None], scanned: Mapping[str, bytes | None]
+    ) -> dict[str, str | None]:
+        """The files of a plan that differ from HEAD, as they stand on disk."""
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        files = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry != heads[path]}
+        self._check_scanned(plan, scanned)
+        unheard = [path for path, entry in files.items() if entry and not heads[path] and path not in self.now.paths]
+        for path in git.ignored(repo, unheard):
+            self.notices.append(f"git ignores {path}: written, not committed")
+            del files[path]
+        return files
+
+    def _check_scanned(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
+        """Raises UnableError where git may have hashed other bytes than were scanned: a writer came between."""
+        for path in {*plan.also}.difference(edit.path for edit in plan.edits):
+            if store.read_bytes(self.place.folder / path) != scanned[path]:
+                raise UnableError(f"{path} changed while the command ran", "run the command again", code="changed")
+
+    def _paths_for_git(self, plan: Plan) -> list[str]:
+        """The paths of a plan that git may have: in this repository, not private."""
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        found = []
+        for path in plan.paths:
+            in_git = self._path_in_git(path)
+            if not in_git:
+                self.notices.append(f"{path} lies in another repository: written, not committed")
+            elif path in self.private_paths:
+                git.exclude(repo, in_git)
+            else:
+                found.append(in_git)
+        return found
+
+    def _commit(self, files: Mapping[str, str | None], was: Mapping[str, str | None], told: str) -> None:
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        who = git.NOBODY if self.place.own_repo and not self.name else None
+        sign = not self.place.own_repo and git.signs(repo)
+        commit = plumbing.commit(repo, self.now.head, files, told, who, sign=sign)
+        if not self.made:
+            self.last = {}
+        self.last |= {path: [self.last.get(path, [was[path]])[0], entry] for path, entry in files.items()}
+        self.made.append(commit)
+        self.now = self.now._replace(head=commit)
+
+    # --- later -------------------------------------------------------------------------------------------------------
+
+    def _enqueue(self, files: Mapping[str, str | None], heads: Mapping[str, str | None], told: str) -> None:
+        waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        was = {path: waits.get(path, heads[path]) for path in files}
+        files = {path: entry for path, entry in files.items() if entry != was[path]}
+        if files:  # else all of it waits already
+            self.queue.append({"message": told, "files": files, "was": was})
+            staged = next((why for path in files if (why := self.in_the_way(path))), "")
+            self._tell_queued(self.hold or staged or "somebody else commits here")
+
+    def _tell_queued(self, why: str) -> None:
+        self.queued = True
+        self.notices.append(f"written, not committed yet: {why}")
+
+    def drain(self, loaded: Memory) -> None:
+        """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
+        repo = self.place.repo
+        if repo is None or not self.queue or self._held(self.waiting()):
+            return
+        self.keep_private(loaded)
+        secret = {self.place.in_repo(path) for path in self.private_paths}
+        while self.queue:
+            item = self.queue[0]
+            heads = git.at_head(repo, list(item["files"]), self.now.head)
+            ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
+            if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
+                ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
+            if ours:
+                reset = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry == item["was"][path]}
+                try:
+                    self._commit(ours, item["was"], item["message"])
+                except git.GitError as error:
+                    self.hold = error.message
+                    break
+                for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
+                    entry = ours[path]
+                    store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
+            self.queue.pop(0)
+        self.now = git.status(repo, self.place.inside, *self.outside)
+
+    # --- after a crash, or a race with another git -------------------------------------------------------------------
+
+    def heal(self) -> None:
+        """Bring back index entries of our last commit that HEAD has and a concurrent commit of a person dropped.
+
+        Their next commit would take the lessons out again. An entry that says anything else is a person's.
+        """
+        lost = [path for path in self.last if self._staged_as(path) not in " ?U"]
+        if lost and not self.hold:
+            self._restage({path: (self.last[path][0], self.last[path][1]) for path in lost})
+
+    def _restage(self, known: Mapping[str, tuple[str | None, str | None]]) -> None:
+        """Bring entries of the index from before a commit of ours to after it, where HEAD is after it."""
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        heads, staged = git.at_head(repo, list(known)), git.in_index(repo, list(known))
+        ours = {path: new for path, (old, new) in known.items() if heads[path] == new != staged[path] == old}
+        if ours:
+            try:
+                plumbing.restage(repo, ours)
+            except git.GitError as error:
+                self.notices.append(error.message)
+            self.now = git.status(repo, self.place.inside, *self.outside)
+
+    def recover(self, left: Journal, begun: float) -> None:
+        """Remove what a killed command left in git's directory, and finish the index of a commit it had made."""
+        repo = self.place.repo
+        if repo is None or not self.in_use:
+            return
+        plumbing.clear_leftovers(repo, self.now.branch, left.command, begun)
+        paths = [path for plan in left.plans for path in self._paths_for_git(plan)]
+        heads = git.at_head(repo, paths)
+        before = git.at_head(repo, paths, left.head)
+        self._restage({path: (before[path], heads[path]) for path in paths if before[path] != heads[path]})
+
+
+def user() -> str:
+    """Who works here, where git knows nobody."""
+    import getpass  # lazy: only without a git identity
+
+    try:
+        return getpass.getuser() or "someone"
+    except (KeyError, OSError):
+        return "someone"
