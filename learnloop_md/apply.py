@@ -58,6 +58,12 @@ def change(place: Place, asked: Asked, build: Build, *, absorbing: bool = True) 
         return _Session(place, asked).work(build, absorbing=absorbing)
 
 
+def drain(place: Place, asked: Asked) -> Done:
+    """Commit what waits and nothing else: no hand edit is absorbed (git's post-commit hook)."""
+    with store.locked(place):
+        return _Session(place, asked).drain()
+
+
 def first(place: Place, asked: Asked, also: Iterable[str], adopted: Iterable[str]) -> Done:
     """The commit that ends `init`: what it wrote and what was already there, byte for byte, but for private lines."""
 
@@ -122,6 +128,15 @@ class _Session:
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
         return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
+
+    def drain(self) -> Done:
+        loaded, commits = self._tidy(), self.commits
+        if self.ledger:
+            kept = self.ledger._replace(queue=tuple(commits.queue), last=commits.last)
+            if kept != self.ledger:
+                store.save_ledger(self.place, kept)
+        nothing = Report((), (), (), ())
+        return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
 
     def _tidy(self) -> Memory:
         """The memory once what a killed command and a bad moment left is done."""

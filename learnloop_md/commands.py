@@ -201,7 +201,16 @@ TABLE = (
         ),
     ),
     Command("status", "views:status", "Say which memory this is, why, and how it stands.", (), _LOOK),
-    Command("sync", "verbs:sync", "Absorb hand edits and Claude's own writes; commit what is queued.", (), _WRITE),
+    Command(
+        "sync",
+        "verbs:sync",
+        "Absorb hand edits and Claude's own writes; commit what is queued.",
+        (),
+        (
+            *_WRITE,
+            Option("--after-commit", "As git's post-commit hook: commit what is queued, absorb nothing.", "flag"),
+        ),
+    ),
     Command(
         "log",
         "views:log",

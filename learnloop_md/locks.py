@@ -15,7 +15,7 @@ PATIENCE_S = 60.0  # twenty writers in a row need three seconds
 
 
 @contextmanager
-def held(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
+def held(path: Path) -> Iterator[None]:
     """Hold a lock file; who waits is queued by the kernel (polling starved writers for two minutes under load).
 
     Raises UnableError where it cannot be made, or naming the holder when waiting was in vain.
@@ -31,7 +31,7 @@ def held(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            with _alarm(patience_s, path):
+            with _alarm(PATIENCE_S, path):
                 fcntl.flock(handle, fcntl.LOCK_EX)
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)

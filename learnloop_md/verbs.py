@@ -8,7 +8,7 @@ from collections.abc import Callable
 from learnloop_md import account, advice, apply, life, skill
 from learnloop_md.answer import Answer, told_error
 from learnloop_md.calls import Call
-from learnloop_md.errors import RefusedError, UnableError, UsageError
+from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
 from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug
@@ -204,6 +204,8 @@ def undo_last(call: Call) -> Answer:
 
 def sync(call: Call) -> Answer:
     """Absorb what people and Claude changed, and commit what was queued."""
+    if call.flag("after_commit"):
+        return _after_commit(call)
     place = call.place
     done = apply.change(place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step"))
     if hurt := done.memory.blocked:
@@ -225,6 +227,23 @@ def sync(call: Call) -> Answer:
     return answer._replace(
         text="everything is in step" if in_step else answer.text, code=1 if done.absorbed.conflicts else 0
     )
+
+
+def _after_commit(call: Call) -> Answer:
+    """Every memory of the repository: what a person's commit kept waiting gets its own now."""
+    made: list[str] = []
+    notices: list[str] = []
+    for place in call.hooked_places:
+        try:
+            done = apply.drain(place, call.asked._replace(after_commit=True))
+        except LearnloopError as error:  # the person's commit is made: a hook of theirs must not seem to fail
+            notices.append(error.message)
+        else:
+            made += done.commits
+            notices += done.notices
+    text = f"committed what was queued ({', '.join(commit[:10] for commit in made)})" if made else ""
+    data = {"action": "committed" if made else "unchanged", "commits": made}
+    return Answer(text, data, tuple(notices))
 
 
 def init(call: Call) -> Answer:

@@ -1,0 +1,270 @@
+"""A killed command: the next one completes it, once, and nothing of it lies about."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import git as door
+from learnloop_md import journal, place, plumbing, store
+from learnloop_md.plan import Edit, Plan
+from tests.conftest import Run, git
+
+RULE, SLUG = "Stage files by name.", "stage-files-by-name"
+KILL = """
+import os, signal, sys
+from learnloop_md import __main__, {module} as module
+kept, left = module.{name}, [{count}]
+def killing(*given, **more):
+    left[0] -= 1
+    if not left[0] and {before}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    got = kept(*given, **more)
+    if not left[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return got
+module.{name} = killing
+sys.exit(__main__.main(sys.argv[1:]))
+"""
+# Where a command is killed: module, function, at which of its calls, before it (else right after it).
+MOMENTS = {
+    "the journal is written": ("journal", "save", 1, False),
+    "one of two files is written": ("store", "write", 3, False),
+    "both files are written": ("store", "write_all", 1, False),
+    "a temporary file is written": ("store.os", "replace", 3, True),
+    "the objects are written": ("plumbing", "tree_with", 1, False),
+    "the index is locked": ("plumbing", "_take_lock", 1, False),
+    "HEAD has moved, the index not yet": ("plumbing.os", "replace", 4, True),
+    "HEAD and index have moved": ("plumbing", "commit", 1, False),
+    "the ledger is not written": ("store", "save_ledger", 1, True),
+    "the ledger is written": ("store", "save_ledger", 1, False),
+}
+
+
+def killed(repo: Path, moment: str, *words: str) -> None:
+    module, name, count, before = MOMENTS[moment]
+    first, _, rest = module.partition(".")
+    code = KILL.format(module=first, name=f"{rest}.{name}" if rest else name, count=count, before=before)
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=repo, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def leftovers(repo: Path) -> list[str]:
+    names = (".learnloop-", "index-", "marker-")
+    found = [path for path in repo.rglob("*") if path.name.startswith(names) or path.name.endswith(".lock")]
+    return [str(path) for path in found] + [str(path) for path in repo.rglob("journal.json")]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_note_is_completed_by_the_next_command(repo: Path, memory: Path, learnloop: Run, moment: str) -> None:
+    """Reliability rows 7 and 8: nothing blocked, half, doubled or left over, the person's staged work as it was."""
+    (repo / "mine.py").write_text("mine\n")
+    git(repo, "add", "mine.py")
+    staged = git(repo, "ls-files", "-s", "mine.py")
+    killed(repo, moment, "note", RULE, "--run", "r1")
+    ran = learnloop("sync", cwd=repo)
+    assert (ran.code, "Traceback" in ran.err) == (0, False), ran.err
+    assert git(repo, "log", "--format=%s").splitlines().count(f"learnloop: note {SLUG}") == 1
+    assert git(repo, "status", "--porcelain") == "A  mine.py"
+    assert git(repo, "ls-files", "-s", "mine.py") == staged
+    assert (memory / "MEMORY.md").read_text().count(f"({SLUG}.md)") == 1
+    assert leftovers(repo) == []
+    git(repo, "fsck", "--strict")
+
+
+@pytest.mark.parametrize("moment", ["one of two files is written", "HEAD has moved, the index not yet"])
+def test_a_killed_codify_ends_with_rule_and_archive_together(
+    repo: Path, memory: Path, learnloop: Run, moment: str
+) -> None:
+    """R002-42: a rule in a guide whose lesson stays a candidate would be half a change."""
+    (repo / "CLAUDE.md").write_text("# Guide\n")
+    git(repo, "add", "CLAUDE.md")
+    git(repo, "commit", "-q", "-m", "Guide")
+    learnloop("note", RULE, cwd=repo)
+    killed(repo, moment, "codify", SLUG, "--into", "CLAUDE.md")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert "codify" in git(repo, "log", "-1", "--format=%s")
+    assert f"<!-- learnloop: {SLUG}" in git(repo, "show", "HEAD:CLAUDE.md")
+    assert "state: archived" in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_what_a_person_changed_after_the_crash_is_theirs(repo: Path, memory: Path, learnloop: Run) -> None:
+    """A file that is neither as before nor as planned is not written over."""
+    learnloop("note", RULE, "--run", "r1", cwd=repo)
+    killed(repo, "the journal is written", "confirm", SLUG, "--run", "r2")
+    file = memory / f"{SLUG}.md"
+    file.write_text(file.read_text().replace("Stage files by name.", "Stage files by their names."))
+    assert learnloop("sync", cwd=repo).code == 0
+    assert "by their names" in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+
+
+def test_a_journal_of_half_a_line_was_never_begun(repo: Path, memory: Path, learnloop: Run) -> None:
+    (store.state_folder(place.find(repo)) / "journal.json").write_text('["a", "b", [[')
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_journal_comes_back_as_it_was_written(repo: Path, memory: Path) -> None:
+    found = place.find(repo)
+    edits = (Edit("a\udcff.md", None, "text \udcff"), Edit("b.md", "x", None))
+    kept = journal.Journal("c0ffee00", "abc", (Plan("note", ("a",), "why", edits, ("c.md",), (("Run", "r"),), "s"),))
+    journal.save(found, kept)
+    assert journal.load(found) == kept
+
+
+# --- locks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "somebody else\n", "learnloop pid=1\n"])
+def test_a_lock_of_somebody_else_is_never_removed(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Reliability row 9: an open editor holds the index's lock for as long as somebody types."""
+    monkeypatch.setattr(plumbing, "_LOCK_WAIT_S", 0.05)
+    killed(repo, "both files are written", "note", RULE)
+    lock = repo / ".git" / "index.lock"
+    lock.write_text(text)
+    os.utime(lock, (0, 0))
+    ran = learnloop("sync", cwd=repo)
+    assert (ran.code, lock.read_text()) == (0, text)
+    assert "git's index is locked" in ran.err
+    lock.unlink()
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+
+
+def branch_lock(repo: Path) -> Path:
+    return repo / ".git" / "refs" / "heads" / "main.lock"
+
+
+def test_a_branch_lock_that_names_our_commit_is_removed(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability row 10: the killed git left it, the commit it names bears the journal's command."""
+    killed(repo, "the objects are written", "note", RULE)
+    left = journal.load(place.find(repo))
+    assert left
+    tree = git(repo, "write-tree")
+    commit = git(repo, "commit-tree", tree, "-m", f"learnloop: note x\n\nLearnloop-Command: {left.command}")
+    branch_lock(repo).write_text(f"{commit}\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+    assert leftovers(repo) == []
+
+
+def test_a_branch_lock_that_names_another_commit_stays(repo: Path, memory: Path, learnloop: Run) -> None:
+    killed(repo, "the objects are written", "note", RULE)
+    branch_lock(repo).write_text(git(repo, "rev-parse", "HEAD") + "\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert branch_lock(repo).exists()
+    branch_lock(repo).unlink()
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+
+
+def test_an_empty_branch_lock_is_ours_only_when_younger_than_the_journal(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    killed(repo, "the objects are written", "note", RULE)
+    branch_lock(repo).touch()
+    os.utime(branch_lock(repo), (time.time() - 3600, time.time() - 3600))
+    learnloop("sync", cwd=repo)
+    assert branch_lock(repo).exists()
+    branch_lock(repo).unlink()
+    learnloop("sync", cwd=repo)
+    killed(repo, "the objects are written", "note", "Read the failing log before changing code.")
+    branch_lock(repo).touch()
+    assert learnloop("sync", cwd=repo).code == 0
+    assert not branch_lock(repo).exists()
+
+
+def test_an_index_entry_that_a_concurrent_commit_dropped_is_mended(repo: Path, memory: Path, learnloop: Run) -> None:
+    """git's commit reads the index before it locks it: its next commit would take our lesson out again."""
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "rm", "-q", "--cached", f".claude/memory/{SLUG}.md")
+    git(
+        repo,
+        "update-index",
+        "--cacheinfo",
+        f"100644,{git(repo, 'rev-parse', 'HEAD~1:.claude/memory/MEMORY.md')},.claude/memory/MEMORY.md",
+    )
+    learnloop("sync", cwd=repo)
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_person_s_own_staging_of_a_lesson_is_not_mended(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    file = memory / f"{SLUG}.md"
+    text = file.read_text()
+    file.write_text(text.replace("by name", "by their names"))
+    git(repo, "add", str(file))
+    file.write_text(text)
+    entry = git(repo, "ls-files", "-s", str(file))
+    learnloop("sync", cwd=repo)
+    assert git(repo, "ls-files", "-s", str(file)) == entry
+
+
+def test_who_waits_too_long_is_told_who_holds_the_lock(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability row 54."""
+    lock = store.state_folder(place.find(repo)) / "lock"
+    code = (
+        "import sys,time\nfrom pathlib import Path\nfrom learnloop_md import locks\n"
+        "with locks.held(Path(sys.argv[1])):\n print('held', flush=True)\n time.sleep(30)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(lock)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        monkeypatch.setattr("learnloop_md.locks.PATIENCE_S", 0.2)
+        ran = learnloop("note", RULE, cwd=repo)
+        holder.kill()
+    assert (ran.code, ran.err.count("\n")) == (4, 1)
+    assert f"process {holder.pid}" in ran.err
+    assert not (memory / f"{SLUG}.md").exists()
+
+
+# --- signing ---------------------------------------------------------------------------------------------------------
+
+
+def gpg(repo: Path, script: str) -> None:
+    program = repo.parent / "gpg.sh"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    git(repo, "config", "commit.gpgsign", "true")
+    git(repo, "config", "gpg.program", str(program))
+
+
+def test_a_commit_is_signed_where_the_person_s_are(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability row 24."""
+    gpg(repo, 'cat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2; echo "SIGNED"')
+    assert learnloop("note", RULE, "--json", cwd=repo).json["commits"]
+    assert "SIGNED" in git(repo, "cat-file", "commit", "HEAD")
+
+
+@pytest.mark.parametrize("script", ["exit 1", "sleep 30"])
+def test_a_key_that_does_not_sign_queues_in_time(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    monkeypatch.setattr(plumbing, "_SIGN_LIMIT_S", 0.5)
+    gpg(repo, script)
+    start = time.monotonic()
+    ran = learnloop("note", RULE, "--json", cwd=repo)
+    assert (ran.code, ran.json["queued"], time.monotonic() - start < 6) == (0, True, True)
+    assert "signing failed" in ran.err
+    git(repo, "config", "commit.gpgsign", "false")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+
+
+def test_a_split_index_is_kept_whole(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "update-index", "--split-index")
+    learnloop("note", RULE, cwd=repo)
+    learnloop("confirm", SLUG, cwd=repo)
+    assert git(repo, "status", "--porcelain") == ""
+    assert door.head_id(repo) == git(repo, "rev-parse", "main")
