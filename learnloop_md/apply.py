@@ -142,7 +142,9 @@ class _Session:
         """The memory once what a killed command and a bad moment left is done."""
         if self.asked.dry_run or self.commits.hold == "hook":
             return memory.load(self.place)
-        if left := journal.load(self.place):
+        left = journal.load(self.place)
+        store.clear_leftovers(self.place, [edit.path for plan in left.plans for edit in plan.edits] if left else [])
+        if left:
             self._recover(left)
         loaded = memory.load(self.place)
         if self.commits.queue:
@@ -155,7 +157,6 @@ class _Session:
     def _recover(self, left: Journal) -> None:
         """Complete what a killed command was about to do; what was changed since stays as it is now."""
         begun = journal.begun(self.place)
-        store.clear_leftovers(self.place, [edit.path for plan in left.plans for edit in plan.edits])
         self.commits.keep_private(memory.load(self.place))
         self.commits.recover(left, begun)
         for plan in left.plans:
