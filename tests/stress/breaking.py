@@ -125,7 +125,7 @@ class _Breaker:
     def _git(self) -> None:
         """git runs and ends with 128 without having done a thing."""
         said = f"fatal: cannot do it: {os.strerror(ERRORS[self.fault.error])}"
-        self._popen(["/bin/sh", "-c", f"cat >/dev/null; echo '{said}' >&2; exit 128"])
+        self._popen(["/bin/sh", "-c", f"echo '{said}' >&2; exit 128"])
 
     def _exec(self) -> None:
         """git cannot even be started."""

@@ -24,7 +24,7 @@ from learnloop_md.__main__ import main
 
 PROJECT = Path(__file__).parents[2]
 DAY = "2026-06-01"
-PATIENCE_S = 60.0  # after this a command counts as hung
+PATIENCE_S = 20.0  # after this a command counts as hung
 _SEALED = ("GIT_", "CLAUDE", "LEARNLOOP_", "XDG_", "PRE_COMMIT")
 
 
