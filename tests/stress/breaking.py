@@ -103,7 +103,7 @@ class _Breaker:
             return high(file, mode, *args, **more)
 
         os.open = os_open
-        io.open = builtins.open = file_open  # type: ignore[assignment]
+        io.open = builtins.open = file_open
 
     def _write(self) -> None:
         """Writing, as a full disk does it: half of the bytes arrive, then the error."""
@@ -120,7 +120,7 @@ class _Breaker:
             return _Failing(made, self) if set(mode) & set("wax+") and self.ours(file) else made
 
         os.write = os_write
-        io.open = builtins.open = file_open  # type: ignore[assignment]
+        io.open = builtins.open = file_open
 
     def _git(self) -> None:
         """git runs and ends with 128 without having done a thing."""
@@ -142,7 +142,7 @@ class _Breaker:
                 args = instead
             real(popen, args, *more, **named)
 
-        subprocess.Popen.__init__ = init  # type: ignore[method-assign]
+        subprocess.Popen.__init__ = init  # type: ignore[assignment, method-assign]
 
 
 class _Failing:

@@ -107,7 +107,7 @@ class Cage:
 
 
 def sign_head(root: Path) -> None:
-    """Give HEAD a signature that git would have checked by gpg.program: a commit as somebody else may have pushed it."""
+    """Give HEAD a signature that git would check by gpg.program, as a commit that was pulled may have."""
     raw = git(root, "cat-file", "commit", "HEAD")
     head, _, text = raw.partition("\n\n")
     name = "PGP SIGNATURE"

@@ -55,9 +55,9 @@ def fork(work: Callable[[], int]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     pid = os.fork()
-    if pid:
-        return pid
-    _end(work)
+    if not pid:
+        _end(work)
+    return pid
 
 
 def _end(work: Callable[[], int]) -> NoReturn:
@@ -183,7 +183,7 @@ def sides(root: Path, first: str) -> tuple[int, int]:
     return swept, touched
 
 
-# --- how long the index is locked --------------------------------------------------------------------------------------
+# --- how long the index is locked ------------------------------------------------------------------------------------
 
 
 def watch(lock: Path, stop: Path, said: Path) -> int:
@@ -269,7 +269,9 @@ def run(options: argparse.Namespace) -> Result:
         figure += f"; {said}"
         if high > HELD_GOAL_S:
             failures.append(Failure("the lock", (said,), "python -m tests.stress.concurrency --runs 0 --pace 0"))
-    return Result(figure if not failures else f"{len(failures)} goals missed; {figure.partition('; ')[2]}", tuple(failures))
+    if failures:
+        figure = f"{len(failures)} goals missed; {figure.partition('; ')[2]}"
+    return Result(figure, tuple(failures))
 
 
 def _row(found: Found) -> tuple[object, ...]:

@@ -53,14 +53,14 @@ def words_of(command: str, number: int) -> tuple[str, ...]:
     return (*words, "--today", DAY)
 
 
-def make_scene(root: Path) -> None:
+def make_scene(root: Path, kills: int) -> None:
     """Candidates to graduate, current lessons to codify, a guide, and a person's staged work."""
     ground.new_repository(root)
     (root / "CLAUDE.md").write_text("# Guide\n\nBe brief.\n")
     git(root, "add", "CLAUDE.md")
     git(root, "commit", "-q", "-m", "Guide")
     ground.sure(root, "init")
-    for number in range(_BATCH // 3 + 1):
+    for number in range(max(3, min(_BATCH, kills + 2) // 3)):
         for kind in ("candidate", "current"):
             name = f"{kind}-{number}"
             ground.sure(root, "note", rule(number, kind), "--name", name, "--new", "--run", "r1", "--today", DAY)
@@ -69,11 +69,11 @@ def make_scene(root: Path) -> None:
 
 
 def durations(template: Path, root: Path) -> dict[str, float]:
-    """How long each command takes when nobody kills it: the median of five."""
+    """How long each command takes when nobody kills it: the median of three."""
     found = {}
     for command in COMMANDS:
         ground.copy(template, root)
-        found[command] = statistics.median(call(root, *words_of(command, n)).seconds for n in range(5))
+        found[command] = statistics.median(call(root, *words_of(command, n)).seconds for n in range(3))
     return found
 
 
@@ -83,7 +83,7 @@ def wreck(root: Path) -> list[str]:
     found += ["ref lock"] if [p for p in ground.locks(root) if p != ".git/index.lock"] else []
     found += ["half file"] if ground.half_files(root / INSIDE) else []
     found += ["scraps"] if ground.scraps(root) else []
-    found += ["file without line"] if ground.out_of_step(root / INSIDE) else []
+    found += ["out of step"] if ground.out_of_step(root / INSIDE) else []
     return found + (["not committed"] if ground.uncommitted(root) else [])
 
 
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> Result:
     with ground.sandbox() as base:
         ground.preload()
         root, template = base / "repo", base / "template"
-        make_scene(root)
+        make_scene(root, options.kills)
         shutil.move(root, template)
         took = durations(template, root)
         for turn, which in enumerate(planned(options, took)):
@@ -158,8 +158,10 @@ def run(options: argparse.Namespace) -> Result:
                 where += ", group" if which.group else ", tool alone"
                 repeat = f"python -m tests.stress.crash --seed {options.seed} --kills {turn + 1}"
                 failures.append(Failure(where, tuple(wrong), repeat))
-    head = ("kills", "hit", "index.lock", "ref lock", "half file", "scraps", "file without line", "not committed")
-    head = (*head, "blocked", "broken after")
+    columns = (
+        "kills, hit, index.lock, ref lock, half file, scraps, file without line, not committed, blocked, broken after"
+    )
+    head = columns.split(", ")
     print(table(("command", "killed", *head), [(*key, *(row[name] for name in head)) for key, row in tally.items()]))
     print("untouched: " + ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in took.items()))
     figure = f"{blocked} of {options.kills} next commands blocked, {len(failures)} left something broken ({hit} hit)"

@@ -133,7 +133,10 @@ def lost(root: Path, good: Good, done: bool) -> list[str]:
     names = {path.stem for path in ground.lesson_files(root / INSIDE)}
     old = {Path(p).stem for p, s in good.states.items() if p.startswith(f"{INSIDE}/") and None not in s}
     found = [f"lost: {name}" for name in sorted(old - names - {"MEMORY"})]
-    if {"stage", "stage-by-name"} & {Path(path).stem for path in good.states} and not {"stage", "stage-by-name"} & names:
+    if {"stage", "stage-by-name"} & {Path(path).stem for path in good.states} and not {
+        "stage",
+        "stage-by-name",
+    } & names:
         found.append("lost: stage under both its names")
     if done:
         now = contents(root)
@@ -215,8 +218,11 @@ def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int
 def run(options: argparse.Namespace) -> Result:
     """Every fault in every command asked for."""
     commands = [options.command] if options.command else list(COMMANDS)
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("fork")) as pool:
-        found = list(pool.map(of_command, commands, [options] * len(commands)))
+    if options.workers == 1:
+        found = [of_command(command, options) for command in commands]
+    else:
+        with ProcessPoolExecutor(options.workers, mp_context=get_context("fork")) as pool:
+            found = list(pool.map(of_command, commands, [options] * len(commands)))
     failures = [failure for _, _, broken in found for failure in broken]
     rows = [
         (name, *(counts.get(kind, 0) for kind in KINDS), tried, len(broken))

@@ -46,10 +46,12 @@ def sandbox() -> Iterator[Path]:
         del os.environ[name]
     home = base / "home"
     home.mkdir()
+    (base / "tmp").mkdir()
     config = "[user]\n\tname = Ada Test\n\temail = ada@example.invalid\n[init]\n\tdefaultBranch = main\n"
     (home / ".gitconfig").write_text(f"{config}\ttemplateDir =\n")
     os.environ |= {
         "HOME": str(home),
+        "TMPDIR": str(base / "tmp"),
         "GIT_CONFIG_NOSYSTEM": "1",
         "NO_COLOR": "1",
         "TZ": "UTC",
@@ -81,7 +83,7 @@ def process(where: Path, *words: str, env: dict[str, str] | None = None) -> Ran:
     return Ran(done.returncode, out, err, time.monotonic() - began)
 
 
-# --- the tool in a forked child: as cheap as a call, and it can be killed ---------------------------------------------
+# --- the tool in a forked child: as cheap as a call, and it can be killed --------------------------------------------
 
 
 def preload() -> None:
@@ -134,9 +136,9 @@ def _live(where: Path, words: tuple[str, ...], said: Path, before: Callable[[], 
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number, suffix in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(said.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.stdin = open(0, closefd=False)
-        sys.stdout = open(1, "w", closefd=False)
-        sys.stderr = open(2, "w", closefd=False)
+        sys.stdin = os.fdopen(0, closefd=False)
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", closefd=False)
         if before:
             before()
         code = main(words)
@@ -163,7 +165,7 @@ def sure(where: Path, *words: str) -> Ran:
     return ran
 
 
-# --- scenes ------------------------------------------------------------------------------------------------------------
+# --- scenes ----------------------------------------------------------------------------------------------------------
 
 
 def new_repository(root: Path) -> Path:
@@ -197,15 +199,16 @@ def copy(template: Path, root: Path) -> None:
     shutil.copytree(template, root, symlinks=True)
 
 
-# --- what must hold ----------------------------------------------------------------------------------------------------
+# --- what must hold --------------------------------------------------------------------------------------------------
 
 INSIDE = ".claude/memory"
+OURS = (".claude", ".gitattributes", ".gitignore", "CLAUDE.md", "AGENTS.md")  # what a command of ours may commit
 _THEIRS = ("work.txt", "app.py")
 
 
 def theirs(root: Path) -> str:
     """The index entries outside the memory, as git lists them."""
-    return git(root, "ls-files", "-s", "--", ".", f":(exclude){INSIDE}", ":(exclude)CLAUDE.md")
+    return git(root, "ls-files", "-s", "--", ".", *(f":(exclude){path}" for path in OURS))
 
 
 def locks(root: Path) -> list[str]:
@@ -268,6 +271,10 @@ def rough(ran: Ran) -> list[str]:
     found = [f"stderr: {line}" for line in ran.err.splitlines() if not line.startswith("learnloop: ")]
     if "Traceback" in ran.out + ran.err:
         found.append("a traceback")
+    for trace in re.findall(r"\S*/learnloop-bug-\S+\.txt", ran.out + ran.err):
+        rows = Path(trace).read_text("utf-8", "replace").strip().splitlines()
+        at = next((row.strip() for row in reversed(rows) if "learnloop_md" in row), "")
+        found.append(f"a bug: {rows[-1][:200]} ({at})")
     return found
 
 

@@ -1,7 +1,7 @@
 """git hooks that call the tool, and a commit message that is being written while a lesson is noted.
 
-The person's git command succeeds, nothing recurs, the lesson is on disk and in HEAD after the next command (reliability:
-ten hook types, an open editor twenty times).
+The person's git command succeeds, nothing recurs, the lesson is on disk, and in HEAD after the next command
+(reliability: ten hook types, an open editor twenty times).
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def after(root: Path, said: str) -> list[str]:
     return [*wrong, f"the hook's commands said: {said.strip()[-400:]}"] if wrong else []
 
 
-# --- an open editor ----------------------------------------------------------------------------------------------------
+# --- an open editor --------------------------------------------------------------------------------------------------
 
 
 def make_editor(base: Path, seconds: float) -> Path:
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> Result:
     """Every hook asked for, then the open editor."""
     failures: list[Failure] = []
     rows: list[tuple[object, ...]] = []
-    hooks = options.hook or list(HOOKS)
+    hooks = list(HOOKS) if options.hook is None else [hook for hook in options.hook if hook in HOOKS]
     good = 0
     with ground.sandbox() as base:
         ground.preload()
@@ -162,17 +162,23 @@ def run(options: argparse.Namespace) -> Result:
                 good += not any("person's commit ends" in row for row in wrong)
                 if wrong:
                     where = f"editor open, commit {'-a' if everything else 'of what is staged'}, {number}"
-                    failures.append(Failure(where, tuple(wrong), "python -m tests.stress.hooks --hook none --editors 1"))
+                    repeat = "python -m tests.stress.hooks --hook none --editors 1"
+                    failures.append(Failure(where, tuple(wrong), repeat))
     print(table(("hook", "fine"), rows))
     passed = sum(1 for row in rows if row[1] == "yes")
-    both = 2 * options.editors
-    return Result(f"{passed} of {len(rows)} hooks, {good} of {both} commits with an open editor succeed", tuple(failures))
+    figure = f"{passed} of {len(rows)} hooks, {good} of {2 * options.editors} commits with an open editor succeed"
+    return Result(figure, tuple(failures))
 
 
 def parser() -> argparse.ArgumentParser:
     """The script's options."""
     made = argparse.ArgumentParser(prog="python -m tests.stress.hooks", description=__doc__)
-    made.add_argument("--hook", action="append", help="this type alone; may be repeated; none: no hook at all")
+    made.add_argument(
+        "--hook",
+        action="append",
+        choices=(*HOOKS, "none"),
+        help="this type alone; may be repeated; none: no hook at all",
+    )
     made.add_argument("--editors", type=int, default=20, help="commits with an open editor, of each of two forms")
     made.add_argument("--seconds", type=float, default=1.0, help="how long the editor is open")
     made.add_argument("--seed", type=int, default=1, help="taken for likeness with the others; nothing is random here")
@@ -181,9 +187,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the script; 0 where the goal is reached."""
-    options = parser().parse_args(argv)
-    options.hook = [hook for hook in options.hook if hook in HOOKS] or [] if options.hook else list(HOOKS)
-    return end("hooks", run(options))
+    return end("hooks", run(parser().parse_args(argv)))
 
 
 if __name__ == "__main__":
