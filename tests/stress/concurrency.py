@@ -265,7 +265,8 @@ def run(options: argparse.Namespace) -> Result:
         figure += f", {share:.1%} at one commit a {options.pace:g} s"
     if times:
         middle, high = percentile(times, 0.5), percentile(times, 0.95)
-        said = f"index.lock held p50 {middle * 1000:.1f} ms, p95 {high * 1000:.1f} ms ({len(times)} times)"
+        said = f"index.lock held p50 {middle * 1000:.1f} ms, p95 {high * 1000:.1f} ms"
+        said += f" ({len(times)} times, load average {os.getloadavg()[0]:.1f})"
         figure += f"; {said}"
         if high > HELD_GOAL_S:
             failures.append(Failure("the lock", (said,), "python -m tests.stress.concurrency --runs 0 --pace 0"))

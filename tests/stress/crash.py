@@ -28,11 +28,11 @@ _WORDS = "amber basalt cedar delta ember flint garnet harbor indigo jasper kelp 
 
 
 class Kill(NamedTuple):
-    """One kill: which command, on which of the scene's lessons, when, and whom it hits."""
+    """One kill: which command, on which of the scene's lessons, after which share of its time, and whom it hits."""
 
     command: str
     number: int
-    delay: float
+    share: float
     group: bool
 
 
@@ -87,10 +87,10 @@ def wreck(root: Path) -> list[str]:
     return found + (["not committed"] if ground.uncommitted(root) else [])
 
 
-def kill(root: Path, which: Kill) -> bool:
+def kill(root: Path, which: Kill, delay: float) -> bool:
     """Start the command and kill it; False where it had ended before."""
     child = start(root, words_of(which.command, which.number))
-    time.sleep(which.delay)
+    time.sleep(delay)
     # Not waited for yet, so the number is still its own.
     try:
         (os.killpg if which.group else os.kill)(child.pid, signal.SIGKILL)
@@ -117,14 +117,13 @@ def aftermath(root: Path, which: Kill, entries: str) -> tuple[bool, list[str]]:
     return blocked, wrong + ground.rough(ran) + ground.damage(root, entries) + halves(root, which)
 
 
-def planned(options: argparse.Namespace, took: dict[str, float]) -> list[Kill]:
+def planned(options: argparse.Namespace) -> list[Kill]:
     """The kills of a run, all from the seed."""
     dice = random.Random(options.seed)
     found = []
     for turn in range(options.kills):
         command = COMMANDS[turn % 3]
-        delay = dice.uniform(0, took[command] * 1.05)
-        found.append(Kill(command, turn % _BATCH // 3, delay, group=turn // 3 % 2 == 0))
+        found.append(Kill(command, turn % _BATCH // 3, dice.random(), group=turn // 3 % 2 == 0))
     return found
 
 
@@ -138,12 +137,14 @@ def run(options: argparse.Namespace) -> Result:
         root, template = base / "repo", base / "template"
         make_scene(root, options.kills)
         shutil.move(root, template)
-        took = durations(template, root)
-        for turn, which in enumerate(planned(options, took)):
+        for turn, which in enumerate(planned(options)):
+            if turn % _BATCH == 0:
+                took = durations(template, root)  # again for each batch: other work may slow the machine
             if turn % _BATCH == 0 or (failures and failures[-1].where.startswith(f"kill {turn - 1}:")):
                 ground.copy(template, root)  # a broken repository must not speak for the next kill
             entries = ground.theirs(root)
-            killed = kill(root, which)
+            delay = which.share * took[which.command]
+            killed = kill(root, which, delay)
             row = tally.setdefault((which.command, "group" if which.group else "tool alone"), Counter())
             row["kills"] += 1
             row["hit"] += killed
@@ -154,7 +155,7 @@ def run(options: argparse.Namespace) -> Result:
             row["blocked"] += stuck
             row["broken after"] += bool(wrong)
             if wrong:
-                where = f"kill {turn}: {which.command} after {which.delay * 1000:.1f} ms"
+                where = f"kill {turn}: {which.command} after {delay * 1000:.1f} ms"
                 where += ", group" if which.group else ", tool alone"
                 repeat = f"python -m tests.stress.crash --seed {options.seed} --kills {turn + 1}"
                 failures.append(Failure(where, tuple(wrong), repeat))

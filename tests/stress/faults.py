@@ -10,6 +10,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -215,13 +216,21 @@ def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int
         return counts, tried, failures
 
 
+def _die_with_parent() -> None:
+    """A worker whose parent was ended would wait for work for ever (Linux: PR_SET_PDEATHSIG)."""
+    import ctypes
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def run(options: argparse.Namespace) -> Result:
     """Every fault in every command asked for."""
     commands = [options.command] if options.command else list(COMMANDS)
     if options.workers == 1:
         found = [of_command(command, options) for command in commands]
     else:
-        with ProcessPoolExecutor(options.workers, mp_context=get_context("fork")) as pool:
+        with ProcessPoolExecutor(options.workers, get_context("fork"), _die_with_parent) as pool:
             found = list(pool.map(of_command, commands, [options] * len(commands)))
     failures = [failure for _, _, broken in found for failure in broken]
     rows = [
