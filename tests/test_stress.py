@@ -31,7 +31,7 @@ def test_after_a_kill_the_next_command_works_and_repairs() -> None:
 @pytest.mark.parametrize("command", ["note", "codify"])
 def test_a_call_that_fails_leaves_every_file_old_or_new(command: str) -> None:
     """Reliability 11: the n-th rename, fsync, open, write, unlink or git call fails; one line, a known exit code."""
-    words = ["--command", command, "--step", "4", "--workers", "1", "--mode", "once"]
+    words = ["--command", command, "--step", "5", "--workers", "1", "--mode", "once"]
     assert told(faults.run(faults.parser().parse_args(words))) == []
 
 

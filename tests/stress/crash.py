@@ -159,9 +159,7 @@ def run(options: argparse.Namespace) -> Result:
                 where += ", group" if which.group else ", tool alone"
                 repeat = f"python -m tests.stress.crash --seed {options.seed} --kills {turn + 1}"
                 failures.append(Failure(where, tuple(wrong), repeat))
-    columns = (
-        "kills, hit, index.lock, ref lock, half file, scraps, file without line, not committed, blocked, broken after"
-    )
+    columns = "kills, hit, index.lock, ref lock, half file, scraps, out of step, not committed, blocked, broken after"
     head = columns.split(", ")
     print(table(("command", "killed", *head), [(*key, *(row[name] for name in head)) for key, row in tally.items()]))
     print("untouched: " + ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in took.items()))
