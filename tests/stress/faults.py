@@ -213,9 +213,7 @@ def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int
                     if options.n:
                         break
                     n += options.step
-        print(
-            f"{command}: {tried} faults, {len(failures)} failed", file=sys.stderr, flush=True
-        )  # a long run is told of
+        print(f"{command}: {tried} faults, {len(failures)} failed", file=sys.stderr, flush=True)
         return counts, tried, failures
 
 
