@@ -64,7 +64,7 @@ def test_a_hook_that_calls_us_lets_the_persons_command_succeed(hook: str) -> Non
 
 def test_a_commit_whose_editor_is_open_succeeds_while_a_lesson_is_noted() -> None:
     """Reliability 22: with and without -a."""
-    words = ["--hook", "none", "--editors", "1", "--seconds", "0.5"]
+    words = ["--hook", "none", "--editors", "1", "--seconds", "1"]
     assert told(hooks.run(hooks.parser().parse_args(words))) == []
 
 
