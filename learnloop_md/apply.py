@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import git, guard, history, index, lessonfile, memory, store
+from learnloop_md import git, guard, history, index, lessonfile, memory, store, witness
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.errors import UnableError
 from learnloop_md.history import Sides
@@ -110,6 +110,7 @@ class _Session:
         self.git_name = git.author(place.repo.root) if place.repo else ""
         self.author = self.git_name or _user()
         self.now = git.status(place.repo, place.inside) if place.repo else git.Status("", "", {})
+        self.before = self.now.head
         self.hold = self._why_not_commit()
 
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
@@ -142,6 +143,8 @@ class _Session:
                 in_git = len(self.commits) > absorbed or self.queued or not self._with_git
                 self.loose = "" if in_git else plan_subject(second.plans[-1])
             self._remember(final, {conflict.slug for conflict in report.conflicts})
+            if self.ledger is None or self.ledger.commit != self.now.head:
+                self.notices += witness.moved(self.place, self.before, self.now, self.asked.today)
         left_out = second.left_out or draft.left_out
         return Done(
             plans,

@@ -200,6 +200,17 @@ TABLE = (
             Option("--all", "With --hook: old findings too.", "flag"),
         ),
     ),
+    Command(
+        "verify",
+        "checkup:verify_memory",
+        "With --witness: report what was rolled back or edited behind the memory's history; exit 1 on findings.",
+        (),
+        (
+            *_LOOK,
+            Option("--witness", "Compare with the commit that was last seen, and the files with HEAD.", "flag"),
+            Option("--accept", "With --witness: take the present history as seen.", "flag"),
+        ),
+    ),
     Command("status", "views:status", "Say which memory this is, why, and how it stands.", (), _LOOK),
     Command("sync", "verbs:sync", "Absorb hand edits and Claude's own writes; commit what is queued.", (), _WRITE),
     Command(
