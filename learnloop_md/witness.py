@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, store
+from learnloop_md import git, store, walk
 from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
 
@@ -125,14 +125,12 @@ def _went_into(place: Place, was: str, is_: str) -> bool:
 
 def _since(place: Place, commit: str, goal: str) -> Touched:
     """What the commits of a goal that an older commit does not have changed; nothing where that one is unknown."""
-    args = ["log", "--format=", "--raw", "-z", "--no-renames", "--no-abbrev", "--full-history", "-m"]
-    words = iter(_out(place, *args, f"{commit}..{goal}", "--", *_where(place), check=False).split("\0"))
-    found: Touched = set()
-    for word in words:
-        if word.lstrip("\n").startswith(":"):
-            path = next(words)
-            found |= {(path, blob if blob.strip("0") else "") for blob in word.split()[2:4]}
-    return found
+    assert place.repo is not None, "only asked inside a repository"
+    try:
+        rows = walk.commits(place.repo, f"{commit}..{goal}", _where(place), full=True, extra=_PLAIN)
+    except git.GitError:
+        return set()
+    return {(path, blob) for row in rows for path, blobs in row.changes.items() for blob in blobs}
 
 
 def tip(place: Place, branch: str) -> str:
