@@ -224,7 +224,7 @@ TABLE = (
         "undo",
         "verbs:undo_last",
         "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
-        (Word("what", "A commit or a lesson; else the last command.", required=False),),
+        (Word("what", "A lesson, or a commit (an id, HEAD~1, a tag); else the last command.", required=False),),
         _WRITE,
     ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
