@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, history, index, journal, lessonfile, memory, store
+from learnloop_md import git, guard, history, index, journal, lessonfile, memory, store, witness
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.commits import Commits, user
 from learnloop_md.errors import RefusedError
@@ -103,6 +103,7 @@ class _Session:
         self.loose = self.ledger.loose if self.ledger else ""
         self.commits = Commits(place, self.ledger, wanted=asked.commit, after_commit=asked.after_commit)
         self.author = self.commits.name or user()
+        self.before = self.commits.now.head
 
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
         commits = self.commits
@@ -125,6 +126,8 @@ class _Session:
             commits.keep_out(loaded)
             self._write(draft.plans, second.plans)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
+            if self.ledger is None or self.ledger.commit != commits.now.head:
+                commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
         return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)

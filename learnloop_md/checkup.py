@@ -1,4 +1,4 @@
-"""The `check` command: which memories are looked at, read from where, and which of the findings are new."""
+"""The commands `check` and `verify`: which memories are looked at, read from where, what is new."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from learnloop_md import checks, git, memory, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.place import Place
 
 Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the files at or below it
@@ -24,6 +24,11 @@ def check(call: Call) -> Answer:
         if (hook and not call.flag("all")) or call.flag("new"):
             found = checks.new_only(found, head_findings(place))
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
+    return _told(rows)
+
+
+def _told(rows: list[tuple[str, checks.Finding]]) -> Answer:
+    """Findings, each with its path as shown; exit code 1 where one is an error."""
     errors = sum(1 for _, finding in rows if finding.severity == checks.ERROR)
     text = "\n".join(f"{visible(path)}:{f.line}: {f.code} {f.severity}: {visible(f.message)}" for path, f in rows)
     data = {
@@ -41,6 +46,19 @@ def check(call: Call) -> Answer:
     }
     summary = (f"{_count(errors, 'error')}, {_count(len(rows) - errors, 'warning')}",) if rows else ()
     return Answer(text, data, summary, 1 if errors else 0)
+
+
+def verify_memory(call: Call) -> Answer:
+    """Whether the memory is what was last seen of it, and its files are what HEAD has (docs/commands.md, Witness)."""
+    from learnloop_md.verify import verify  # lazy: `check` needs none of it
+
+    if not call.flag("witness"):
+        raise UsageError("verify has one option: --witness", "run: learnloop verify --witness")
+    place = call.place
+    found = verify(place, call.today, accept=call.flag("accept"))
+    answer = _told([(_shown(place, finding.path, call.cwd), finding) for finding in found.findings])
+    text = answer.text or found.said
+    return answer._replace(text=text, notices=(*answer.notices, *found.notices))
 
 
 def _shown(place: Place, path: str, cwd: Path) -> str:

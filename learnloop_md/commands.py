@@ -200,6 +200,17 @@ TABLE = (
             Option("--all", "With --hook: old findings too.", "flag"),
         ),
     ),
+    Command(
+        "verify",
+        "checkup:verify_memory",
+        "With --witness: report what was rolled back or edited behind the memory's history; exit 1 on findings.",
+        (),
+        (
+            *_LOOK,
+            Option("--witness", "Compare with the commit that was last seen, and the files with HEAD.", "flag"),
+            Option("--accept", "With --witness: take the present history as seen.", "flag"),
+        ),
+    ),
     Command("status", "views:status", "Say which memory this is, why, and how it stands.", (), _LOOK),
     Command(
         "sync",
@@ -222,7 +233,7 @@ TABLE = (
         "undo",
         "verbs:undo_last",
         "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
-        (Word("what", "A commit or a lesson; else the last command.", required=False),),
+        (Word("what", "A lesson, or a commit (an id, HEAD~1, a tag); else the last command.", required=False),),
         _WRITE,
     ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from learnloop_md import door, git
+from learnloop_md import door, git, witness
 from learnloop_md.answer import Answer, coloured, use_colour, visible
 from learnloop_md.calls import Call
 from learnloop_md.commands import BY_NAME
@@ -84,6 +84,7 @@ def demo(call: Call) -> Answer:
     show.say(f"A repository with one skill, copied to {root}")
     for number, (title, words) in enumerate(STEPS, 1):
         show.step(number, title, *words)
+    witness.file_of(show.memory.resolve()).unlink(missing_ok=True)  # nothing of the demonstration stays elsewhere
     return _end(show)
 
 

@@ -198,6 +198,12 @@ def head(repo: Repo) -> str:
     return done.stdout.decode().strip()
 
 
+def resolve(repo: Repo, revision: str) -> str:
+    """The commit that a revision names, "" for none."""
+    args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
+    return call(repo.root, *args, check=False).stdout.decode().strip()
+
+
 def head_id(where: Path) -> str:
     """The commit that HEAD names in a folder that has one."""
     return out(where, "rev-parse", "HEAD")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from learnloop_md import git, lessonfile, outline
+from learnloop_md import git, lessonfile, walk
 from learnloop_md import memory as memories
-from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.errors import UnableError
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.memory import counting_state
@@ -27,22 +26,41 @@ class Step(NamedTuple):
     """One commit that touched the memory, told from its files; trailers only add to that."""
 
     commit: str
-    change: str
+    change: str  # "" where only its files would tell
     slugs: tuple[str, ...]
     date: str
     author: str
     subject: str
     command: str
-    undoes: str
-    paths: tuple[str, ...]  # as the repository names them
+    undoes: tuple[str, ...]  # commands, or commits of no command
+    named: tuple[str, ...]  # the lessons of its trailers
+    changes: dict[str, tuple[str, str]]  # as the repository names them: blob ids before and after
+    renames: dict[str, str]  # new lesson: old lesson
+
+    @property
+    def key(self) -> str:
+        """What an undo names it by."""
+        return self.command or self.commit
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one command's own commit, and not one into which other changes were squashed."""
+        return bool(self.command) and (self.change in _WIDE or set(self.slugs) == set(self.named))
+
+
+_WIDE = ("absorb", "rename")  # they name fewer lessons than they may touch
+
+
+def _repo(place: Place) -> git.Repo:
+    if place.repo is None:
+        raise UnableError("there is no git history here", "run: git init, then learnloop init", code="no-git")
+    return place.repo
 
 
 def _open(place: Place) -> GitPython:
-    if place.repo is None:
-        raise UnableError("there is no git history here", "run: git init, then learnloop init", code="no-git")
     from git import Repo as GitPython
 
-    repo = GitPython(place.repo.root)
+    repo = GitPython(_repo(place).root)
     repo.git.update_environment(**git.safe_environment())
     return repo
 
@@ -67,58 +85,75 @@ def trailer(message: str, key: str) -> list[str]:
     return [value.strip() for value in re.findall(rf"(?m)^{re.escape(key)}:[ \t]*(.+)$", last)]
 
 
-def _said(commit: Commit) -> str:
-    return commit.message if isinstance(commit.message, str) else commit.message.decode("utf-8", "replace")
-
-
 @git.scrubbed()
-def steps(place: Place, slug: str = "", limit: int = LOOK_BACK) -> list[Step]:
-    """The commits that touched the memory (or one lesson), newest first (R002-42)."""
-    if slug:
-        folder = place.lessons
-        paths = [place.in_repo(f"{folder}/{slug}.md" if folder else f"{slug}.md")]
-    else:
-        paths = [place.inside or "."]
-    return [_step(place, commit) for commit in _commits(place, paths, limit)]
+def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
+    """The commits that touched the memory (or one lesson, under its earlier names too), newest first (R002-42)."""
+    repo = _repo(place)
+    head = git.head(repo)
+    if not head or not slug:
+        return [_step(place, row) for row in walk.commits(repo, head, [place.inside or "."], limit)] if head else []
+    found: list[Step] = []
+    names = {slug}
+    while head and (not limit or len(found) < limit):
+        rows = walk.commits(repo, head, [_path(place, slug)], limit and limit - len(found))
+        found += [_step(place, row) for row in rows]
+        slug = found[-1].renames.get(slug, "") if rows else ""
+        head = rows[-1].parents[0] if slug and slug not in names and rows[-1].parents else ""
+        names.add(slug)
+    return found
 
 
-def _step(place: Place, commit: Commit) -> Step:
-    message = _said(commit)
-    base = commit.parents[0] if commit.parents else None
-    paths = tuple(sorted(str(p) for p in commit.stats.files)) if base is None else tuple(_changed_paths(base, commit))
-    inside = f"{place.inside}/" if place.inside else ""
-    mine = [p.removeprefix(inside) for p in paths if p.startswith(inside) and p.endswith(".md")]
-    files = [p for p in mine if p != place.document and (not place.lessons or p.startswith(f"{place.lessons}/"))]
-    slugs = [*trailer(message, "Lesson"), *(lessonfile.stem(p) for p in files)]  # a squash names only some
-    changes = trailer(message, "Learnloop-Change")
+def _path(place: Place, slug: str) -> str:
+    """Where a lesson's file stands, as the repository names it."""
+    return place.in_repo(f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
+
+
+def lesson_of(place: Place, path: str) -> str:
+    """The lesson whose file a path of the repository is, "" for any other file."""
+    prefix = f"{place.inside}/" if place.inside else ""
+    inner = path.removeprefix(prefix)
+    if not path.startswith(prefix) or not inner.endswith(".md") or inner == place.document:
+        return ""
+    return lessonfile.stem(inner) if not place.lessons or inner.startswith(f"{place.lessons}/") else ""
+
+
+def _step(place: Place, row: walk.Visited) -> Step:
+    lessons = {path: slug for path in sorted(row.changes) if (slug := lesson_of(place, path))}
+    named = tuple(dict.fromkeys(trailer(row.message, "Lesson")))
+    renames = {lessons[new]: lessons[old] for new, old in row.renames.items() if new in lessons and old in lessons}
     return Step(
-        commit.hexsha,
-        changes[0] if changes else _told(place, commit, base, files),
-        tuple(dict.fromkeys(slugs)),
-        commit.committed_datetime.date().isoformat(),
-        str(commit.author.name),
-        message.partition("\n")[0],
-        next(iter(trailer(message, "Learnloop-Command")), ""),
-        next(iter(trailer(message, "Learnloop-Undoes")), ""),
-        paths,
+        row.commit,
+        next(iter(trailer(row.message, "Learnloop-Change")), ""),
+        tuple(dict.fromkeys([*named, *lessons.values()])),  # a squash names only some
+        row.day,
+        row.author,
+        row.message.partition("\n")[0],
+        next(iter(trailer(row.message, "Learnloop-Command")), ""),
+        tuple(trailer(row.message, "Learnloop-Undoes")),
+        named,
+        row.changes,
+        renames,
     )
 
 
-def _changed_paths(base: Commit, commit: Commit) -> list[str]:
-    found = set()
-    for delta in base.diff(commit, no_renames=True):
-        found |= {p for p in (delta.a_path, delta.b_path) if p}
-    return sorted(found)
+def change_of(place: Place, step: Step) -> str:
+    """What a commit did: as its trailers say, else (squashed, amended, made by hand) as its lesson files say."""
+    return step.change if step.change and step.is_whole else _told(place, step)
 
 
-def _told(place: Place, commit: Commit, base: Commit | None, files: list[str]) -> str:
-    """The change of a commit without our trailers, from what its lesson files say before and after."""
+def _told(place: Place, step: Step) -> str:
     kinds = set()
-    for path in files:
-        new = _lesson(place, path, _blob(commit, place.in_repo(path)))
-        old = _lesson(place, path, _blob(base, place.in_repo(path))) if base else None
-        kinds.add(_kind(old, new))
+    for path in step.changes:
+        if lesson_of(place, path):
+            old, new = contents(place, step.changes[path])
+            kinds.add(_kind(_lesson(place, path, old), _lesson(place, path, new)))
     return kinds.pop() if len(kinds) == 1 else "edit"
+
+
+def contents(place: Place, blobs: Sequence[str]) -> list[bytes | None]:
+    """What is in blobs; None for no blob."""
+    found = iter(git.blobs(_repo(place), [blob for blob in blobs if blob]))
+    return [next(found) if blob else None for blob in blobs]
 
 
 def _kind(old: Lesson | None, new: Lesson | None) -> str:
@@ -223,112 +258,3 @@ def state_before(place: Place, path: str) -> str:
         if lesson and lesson.state != "archived":
             return lesson.state
     return ""
-
-
-def _undone(everything: list[Step]) -> set[str]:
-    """The commands that were taken back; an undo that was itself taken back counts no more."""
-    found: set[str] = set()
-    for step in everything:  # newest first: what takes an undo back comes before it
-        if step.undoes and step.command not in found:
-            found.add(step.undoes)
-    return found
-
-
-def _meant(name: str, everything: list[Step]) -> str:
-    """The slug of a commit that is named by it or by a unique beginning of it.
-
-    Raises UsageError where none, or more than one, is meant.
-    """
-    slugs = {slug for step in everything for slug in step.slugs}
-    wanted = lessonfile.stem(name)
-    found = [wanted] if wanted in slugs else sorted(slug for slug in slugs if wanted and slug.startswith(wanted))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"{name!r} may be {', '.join(found[:5])}", "write more of the name", code="ambiguous-name")
-    raise UsageError(
-        f"no commit and no lesson {name!r}", "learnloop log shows what can be undone", code="unknown-lesson"
-    )
-
-
-Change = tuple[bytes | None, bytes | None]  # a file before and after a commit
-
-
-def _ours(place: Place, step: Step, files: dict[str, Change], slug: str) -> dict[str, Change]:
-    """The files of a commit that an undo may touch: never a person's code that went into the same commit.
-
-    In the memory: lessons and the document, of one lesson alone where the commit is not ours. Outside it: what codify
-    wrote. A file that absorbing found was there before: it stays.
-    """
-    prefix = f"{place.inside}/" if place.inside else ""
-    found = {}
-    for path, (before, after) in files.items():
-        inner = path.removeprefix(prefix)
-        if not path.startswith(prefix) or not _is_memory_file(place, inner):
-            if step.command and _is_codified(before, after):
-                found[path] = (before, after)
-        elif step.command or inner == place.document or not slug or lessonfile.stem(inner) in {slug, *step.slugs[:1]}:
-            found[path] = (before, after)
-    was_there = {path for path, (before, _) in found.items() if step.change == "absorb" and before is None}
-    stays = was_there | {place.in_repo(place.document)} if was_there else was_there
-    return {path: change for path, change in found.items() if path not in stays}
-
-
-def _is_memory_file(place: Place, path: str) -> bool:
-    if path == place.document:
-        return True
-    return path.endswith(".md") and (not place.lessons or path.startswith(f"{place.lessons}/"))
-
-
-def _is_codified(before: bytes | None, after: bytes | None) -> bool:
-    """Whether a change of a file holds nothing but rules that codify wrote or took away."""
-    old, new = (Counter((data or b"").decode("utf-8", "replace").splitlines()) for data in (before, after))
-    changed = [line.strip() for line in ((old - new) + (new - old))]
-    return any("<!-- learnloop: " in line for line in changed) and all(
-        not line or line.startswith("#") or "<!-- learnloop: " in line or line in outline.LEARNINGS for line in changed
-    )
-
-
-class Reversal(NamedTuple):
-    """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
-
-    steps: tuple[Step, ...]
-    files: dict[str, Change]  # path: (before the commits, after them)
-
-
-@git.scrubbed()
-def reversal(place: Place, what: str) -> Reversal:
-    """The commits that an undo of `what` (a commit, a slug, or "" for the last command) takes back.
-
-    Raises UnableError when there is nothing to undo.
-    """
-    everything = steps(place)
-    undone = _undone(everything)
-    hint = "learnloop log shows what can be undone"
-    slug = ""
-    if not what:
-        last = next((s for s in everything if s.command and s.change != "undo" and s.command not in undone), None)
-        chosen = [s for s in everything if last and s.command == last.command]
-        # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
-        chosen = [s for s in chosen if s.change != "absorb"] or chosen
-    else:
-        chosen = [s for s in everything if len(what) >= 4 and s.commit.startswith(what)]
-        if not chosen:
-            slug = _meant(what, everything)
-            of_slug = [s for s in everything if slug in s.slugs and s.change != "undo" and s.command not in undone]
-            newest = of_slug[:1]
-            chosen = [s for s in of_slug if s.command == newest[0].command] if newest[0].command else newest
-    if not chosen:
-        raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", hint, code="nothing-to-undo")
-    if any(step.change == "init" for step in chosen):
-        message = "what init adopted was there before it: init is not taken back"
-        raise UnableError(message, "remove the memory's folder yourself if you want it gone", code="nothing-to-undo")
-    repo = _open(place)
-    files: dict[str, Change] = {}
-    for step in chosen:  # newest first: the first "after" and the last "before" count
-        commit = repo.commit(step.commit)
-        parent = commit.parents[0] if commit.parents else None
-        changed = {path: (_blob(parent, path) if parent else None, _blob(commit, path)) for path in step.paths}
-        for path, (before, after) in _ours(place, step, changed, slug).items():
-            files[path] = (before, files[path][1] if path in files else after)
-    return Reversal(tuple(chosen), files)

@@ -6,23 +6,23 @@ import os
 import tempfile
 from pathlib import Path
 
-from learnloop_md import git, history, lessonfile, store
+from learnloop_md import git, history, lessonfile, reversal, store
 from learnloop_md.errors import UnableError
-from learnloop_md.history import Reversal
 from learnloop_md.lesson import merged_events
 from learnloop_md.life import Outcome
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
+from learnloop_md.reversal import Reversal
 from learnloop_md.tree import Field
 
 
-def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
+def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
     """Take the commits of a reversal back; what was changed since is kept by a three-way merge.
 
     Raises UnableError where a later change stands in the way; nothing is changed then.
     """
-    exact = True
-    for path, (before, after) in sorted(reversal.files.items()):
+    exact = place.in_repo(place.document) in taken.files
+    for path, (before, after) in sorted(taken.files.items()):
         inner = Path(os.path.relpath(_root(place) / path, place.folder)).as_posix()
         current = _current(draft, place, inner)
         dos = _is_converted(current, after)
@@ -35,27 +35,24 @@ def undo(draft: Draft, place: Place, reversal: Reversal) -> Outcome:
         new = new.replace(b"\n", b"\r\n") if new and dos else new
         if new != current:
             _put(draft, place, inner, current, new)
-    slugs = tuple(dict.fromkeys(slug for step in reversal.steps for slug in step.slugs))
-    commands = {step.command for step in reversal.steps if step.command}
-    what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in reversal.steps)
-    trailers = [("Learnloop-Undoes", command) for command in sorted(commands)]
+    steps, slugs = [part.step for part in taken.parts], taken.slugs
+    what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in steps)
+    trailers = [("Learnloop-Undoes", key) for key in sorted({step.key for step in steps})]
     if draft.cut("undo", slugs, what, document=not exact, trailers=trailers) is None:
-        why = (
-            "what it did is taken back already" if reversal.files else "what was absorbed was there before it: it stays"
-        )
+        why = "what it did is taken back already" if taken.files else "what was absorbed was there before it: it stays"
         return Outcome("unchanged", ", ".join(slugs), "", (why,))
     slug = slugs[0] if len(slugs) == 1 else ""
     lesson = draft.lessons.get(slug)
-    more = {"undone": [step.commit for step in reversal.steps]}
-    named = ", ".join(slugs) or ", ".join(step.subject for step in reversal.steps)
-    left = _left_behind(draft, place, reversal)
-    return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", left, more, headline=f"undone {named}")
+    more = {"undone": [step.commit for step in steps]}
+    named = ", ".join(slugs) or ", ".join(step.subject for step in steps)
+    said = (*(f"took back {step.commit[:10]} {step.subject}" for step in steps), *_left_behind(draft, place, taken))
+    return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", said, more, headline=f"undone {named}")
 
 
-def _left_behind(draft: Draft, place: Place, reversal: Reversal) -> tuple[str, ...]:
+def _left_behind(draft: Draft, place: Place, taken: Reversal) -> tuple[str, ...]:
     """Rules that were codified into a file of another repository: no commit here holds them."""
     told = []
-    for path, (_, after) in reversal.files.items():
+    for path, (_, after) in taken.files.items():
         reading = lessonfile.read(path, after or b"")
         target = reading.lesson.codified_in if isinstance(reading, lessonfile.Reading) else ""
         now = draft.lessons.get(lessonfile.stem(path))
@@ -162,12 +159,10 @@ def reversal_of(place: Place, what: str) -> Reversal:
     if not what and ledger and ledger.loose:
         message = f"git has nothing of the last change ({ledger.loose}): it is of a private lesson"
         raise UnableError(message, "name what to undo: learnloop undo COMMIT", code="private")
-    found = history.reversal(place, what)
-    known = {step.command for step in history.steps(place)}
-    queued = [item["message"] for item in (ledger.queue if ledger else ())]
-    if not what and any(
-        command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")
-    ):
+    found = reversal.reversal(place, what)
+    queued = [item["message"] for item in (ledger.queue if ledger and not what else ())]
+    known = {step.command for step in history.steps(place)} if queued else set[str]()
+    if any(command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")):
         hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"
         raise UnableError("the last change is not committed yet", hint, code="queued")
     return found

@@ -107,14 +107,14 @@ def _row(lesson: Lesson, why: str) -> dict[str, Any]:
 
 def log(call: Call) -> Answer:
     """The commits that touched the memory or one lesson."""
-    from learnloop_md import history  # lazy: GitPython's door
+    from learnloop_md import history  # lazy: `show` needs none of it
 
     place = call.place
     slug = call.text("slug")
     if slug:
-        rows = memory.load(place)
-        known = slug in rows.lessons or any(s.startswith(stem(slug)) for s in rows.lessons)
-        slug = find_slug(rows, slug) if known else stem(slug)
+        loaded = memory.load(place)
+        known = slug in loaded.lessons or any(s.startswith(stem(slug)) for s in loaded.lessons)
+        slug = find_slug(loaded, slug) if known else stem(slug)
     limit = call.number("limit", 20)
     found = history.steps(place, slug, limit)
     if slug and not found and slug not in memory.load(place).lessons:
@@ -123,18 +123,19 @@ def log(call: Call) -> Answer:
             "learnloop log shows all",
             code="unknown-lesson",
         )
+    rows = [(step, history.change_of(place, step)) for step in found]
     data = {
         "commits": [
             {
                 "commit": s.commit,
-                "change": s.change,
+                "change": change,
                 "slugs": list(s.slugs),
                 "date": s.date,
                 "author": s.author,
                 "subject": s.subject,
             }
-            for s in found
+            for s, change in rows
         ]
     }
-    lines = [f"{s.commit[:10]} {s.date} {s.change:<9} {visible(s.subject)} ({visible(s.author)})" for s in found]
+    lines = [f"{s.commit[:10]} {s.date} {change:<9} {visible(s.subject)} ({visible(s.author)})" for s, change in rows]
     return Answer("\n".join(lines) or "no commit has touched this memory yet", data)

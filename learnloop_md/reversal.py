@@ -1,0 +1,183 @@
+"""What an undo takes back: which commits of a history still stand, and which of their files are the lesson's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import NamedTuple
+
+from learnloop_md import git, history, lessonfile, outline
+from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.history import Step
+from learnloop_md.place import Place
+
+Change = tuple[bytes | None, bytes | None]  # a file before and after a commit
+_HINT = "learnloop log shows what can be undone"
+
+
+class Standing(NamedTuple):
+    """A commit that was not taken back, or not of all its lessons."""
+
+    step: Step
+    slugs: tuple[str, ...]  # the lessons for which it stands
+
+
+class Part(NamedTuple):
+    """A commit, and the lessons of it that are meant; none are all."""
+
+    step: Step
+    only: frozenset[str] = frozenset()
+
+
+class Reversal(NamedTuple):
+    """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
+
+    parts: tuple[Part, ...]
+    files: dict[str, Change]  # path: (before the commits, after them)
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """The lessons that are taken back."""
+        found = [slug for step, only in self.parts for slug in step.slugs if not only or slug in only]
+        return tuple(dict.fromkeys(found))
+
+
+def _standing(place: Place, everything: list[Step]) -> list[Standing]:
+    """The commits that still stand, newest first; an undo that was itself taken back counts no more.
+
+    An undo names a command, or a commit of none. Where the history was rewritten since, what the files hold tells.
+    """
+    undone: dict[str, set[str]] = {}
+    returned: set[tuple[str, str]] = set()  # what newer undos brought back: path and blob
+    found = []
+    for step in everything:
+        back = {
+            history.lesson_of(place, path) for path, (before, _) in step.changes.items() if (path, before) in returned
+        }
+        gone = undone.get(step.key, set()) | back
+        left = tuple(slug for slug in step.slugs if slug not in gone)
+        if not left and (step.slugs or step.key in undone):
+            continue
+        if step.change == "undo" and step.is_whole:
+            for key in step.undoes:
+                undone.setdefault(key, set()).update(step.slugs)
+            returned |= {(path, after) for path, (_, after) in step.changes.items() if history.lesson_of(place, path)}
+        else:
+            found.append(Standing(step, left))
+    return found
+
+
+def _meant(name: str, everything: list[Step]) -> str:
+    """The lesson that a unique beginning names, "" for none. Raises UsageError where more than one is meant."""
+    slugs = {slug for step in everything for slug in step.slugs}
+    wanted = lessonfile.stem(name)
+    found = [wanted] if wanted in slugs else sorted(slug for slug in slugs if wanted and slug.startswith(wanted))
+    if len(found) > 1:
+        raise UsageError(f"{name!r} may be {', '.join(found[:5])}", "write more of the name", code="ambiguous-name")
+    return found[0] if found else ""
+
+
+@git.scrubbed()
+def reversal(place: Place, what: str) -> Reversal:
+    """What an undo of `what` (a lesson, a commit or other revision, or "" for the last command) takes back.
+
+    A lesson's name wins over a revision of the same name. Raises UnableError when there is nothing to undo.
+    """
+    everything = history.steps(place)
+    by_id = [step for step in everything if len(what) >= 4 and step.commit.startswith(what)]
+    known = {slug for step in everything for slug in step.slugs}
+    if not what:
+        parts = _last_command(place, everything)
+    elif by_id and lessonfile.stem(what) not in known:
+        parts = [Part(step) for step in by_id]
+    elif slug := _meant(what, everything):
+        parts = _last_change(place, everything, slug)
+    else:
+        parts = _of_revision(place, everything, what)
+    if not parts:
+        raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", _HINT, code="nothing-to-undo")
+    if any(part.step.change == "init" for part in parts):
+        message = "what init adopted was there before it: init is not taken back"
+        raise UnableError(message, "remove the memory's folder yourself if you want it gone", code="nothing-to-undo")
+    return Reversal(tuple(parts), _files(place, parts))
+
+
+def _last_command(place: Place, everything: list[Step]) -> list[Part]:
+    standing = [row.step for row in _standing(place, everything) if row.step.command]
+    chosen = [step for step in standing if step.command == standing[0].command]
+    # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
+    chosen = [step for step in chosen if step.change != "absorb"] or chosen
+    return [Part(step) if step.is_whole else Part(step, frozenset(step.named)) for step in chosen]
+
+
+def _last_change(place: Place, everything: list[Step], slug: str) -> list[Part]:
+    chosen = [row.step for row in _standing(place, everything) if slug in row.slugs]
+    chosen = [step for step in chosen if step.key == chosen[0].key]
+    return [Part(step) if step.is_whole else Part(step, _with_names(step, slug)) for step in chosen]
+
+
+def _with_names(step: Step, slug: str) -> frozenset[str]:
+    """A lesson and, where the commit renamed it, its other name."""
+    pairs = [{new, old} for new, old in step.renames.items()]
+    return frozenset({slug}.union(*(pair for pair in pairs if slug in pair)))
+
+
+def _of_revision(place: Place, everything: list[Step], what: str) -> list[Part]:
+    """The commit that git knows by a name. Raises UsageError where there is none, UnableError for one not of ours."""
+    commit = git.resolve(place.repo, what) if place.repo else ""
+    if not commit:
+        raise UsageError(f"no commit and no lesson {what!r}", _HINT, code="unknown-lesson")
+    found = [Part(step) for step in everything if step.commit == commit]
+    if not found:
+        message = f"{what} is the commit {commit[:10]}, which changed nothing of this memory here"
+        raise UnableError(message, _HINT, code="nothing-to-undo")
+    return found
+
+
+def _files(place: Place, parts: list[Part]) -> dict[str, Change]:
+    files: dict[str, Change] = {}
+    for part in parts:  # newest first: the first "after" and the last "before" count
+        for path, (before, after) in _ours(place, part).items():
+            files[path] = (before, files[path][1] if path in files else after)
+    return files
+
+
+def _ours(place: Place, part: Part) -> dict[str, Change]:
+    """The files of a commit that an undo may touch: never a person's code that went into the same commit.
+
+    In the memory: lessons and the document; of the meant lessons alone where others were squashed into the commit, and
+    then the document follows. Outside it: what codify wrote. A file that absorbing found was there before it: it stays.
+    """
+    step, only = part
+    found = {}
+    for path, (before, after) in _contents(place, step).items():
+        slug = history.lesson_of(place, path)
+        if slug:
+            meant = not only or slug in only
+        elif path == place.in_repo(place.document):
+            meant = not only or only == set(step.slugs)
+        else:
+            meant = _is_codified(before, after, only)
+        if meant:
+            found[path] = (before, after)
+    was_there = {path for path, (before, _) in found.items() if step.change == "absorb" and before is None}
+    stays = was_there | {place.in_repo(place.document)} if was_there else was_there
+    return {path: change for path, change in found.items() if path not in stays}
+
+
+def _contents(place: Place, step: Step) -> dict[str, Change]:
+    """The markdown files of a commit before and after it."""
+    paths = [path for path in step.changes if path.endswith(".md") or path == place.in_repo(place.document)]
+    texts = history.contents(place, [blob for path in paths for blob in step.changes[path]])
+    return {path: (texts[2 * n], texts[2 * n + 1]) for n, path in enumerate(paths)}
+
+
+def _is_codified(before: bytes | None, after: bytes | None, only: Collection[str]) -> bool:
+    """Whether a change of a file holds nothing but rules that codify wrote or took away, of the meant lessons."""
+    old, new = (Counter((data or b"").decode("utf-8", "replace").splitlines()) for data in (before, after))
+    changed = [line.strip() for line in ((old - new) + (new - old))]
+    marks = [f"<!-- learnloop: {slug} " for slug in only] or ["<!-- learnloop: "]
+    return any(mark in line for line in changed for mark in marks) and all(
+        not line or line.startswith("#") or any(mark in line for mark in marks) or line in outline.LEARNINGS
+        for line in changed
+    )

@@ -1,0 +1,178 @@
+"""The witness: which commit of a memory was last seen, kept outside its repository (docs/commands.md, Witness).
+
+A repository that was rolled back as a whole cannot tell: only what stands outside it can.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from learnloop_md import git, store, walk
+from learnloop_md.errors import UnableError
+from learnloop_md.place import Place
+
+BRANCHES = 10  # the longest unseen ones beyond are forgotten
+# Neither replaced objects nor grafts nor a cached graph may lend a rolled-back history what it does not hold.
+_PLAIN = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.commitGraph",
+    "GIT_CONFIG_VALUE_0": "false",
+}
+
+Tree = dict[str, str]  # blob ids by path, as the repository names them
+Touched = set[tuple[str, str]]  # (path, blob id before or after a commit; "" where it was not there)
+
+
+class Seen(NamedTuple):
+    """A branch as it was last seen: the newest commit that touches the memory, the day, the memory's files."""
+
+    commit: str
+    when: str
+    tree: Tree
+
+
+def file_of(folder: Path) -> Path:
+    """Where the witness of the memory in a folder is kept."""
+    key = hashlib.sha256(str(folder).encode(errors="surrogateescape")).hexdigest()[:16]
+    base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return base / "learnloop" / "witness" / f"{key}.json"
+
+
+def load(place: Place) -> dict[str, Seen]:
+    """What was seen, by branch; nothing where no witness was taken. Raises UnableError for a damaged one."""
+    file = file_of(place.folder)
+    data = store.read_bytes(file)
+    try:
+        raw = json.loads(data) if data is not None else {}
+        return {branch: Seen(row["commit"], row["when"], dict(row["tree"])) for branch, row in raw.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "look at the memory's log, then: learnloop verify --witness --accept"
+        raise UnableError(f"the witness {file} is damaged", hint, code="witness-damaged") from error
+
+
+def save(place: Place, seen: Mapping[str, Seen]) -> None:
+    """Keep what was seen; the branch seen last stands last."""
+    rows = {branch: row._asdict() for branch, row in list(seen.items())[-BRANCHES:]}
+    store.write(file_of(place.folder), json.dumps(rows, separators=(",", ":")).encode())
+
+
+def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, ...]:
+    """Take HEAD as seen after a command of ours, where it holds what was seen before; what to say where it does not.
+
+    before is HEAD as the command found it. A witness that cannot be kept stops no command: `verify` tells.
+    """
+    if place.repo is None or not now.head or not now.branch:
+        return ()
+    try:
+        seen = load(place)
+        old = seen.pop(now.branch, None)
+        if old and old.commit != before and lost(place, old, now.head):
+            return (f"the history is not the one seen on {old.when}: run learnloop verify --witness",)
+        newest = now.head if now.head != before else ""  # what moved HEAD since is a commit of ours
+        save(place, {**seen, now.branch: present(place, now.head, today, newest)})
+    except UnableError:
+        pass
+    return ()
+
+
+def present(place: Place, head: str, today: str, newest: str = "") -> Seen:
+    """A commit as it is seen today; newest is the newest commit that touches the memory, where that is known."""
+    commit = newest or _out(place, "rev-list", "-1", head, "--", *_where(place)).strip()
+    return Seen(commit or head, today, tree_at(place, head))
+
+
+# --- the history ----------------------------------------------------------------------------------------------------
+
+
+def lost(place: Place, seen: Seen, goal: str) -> list[str]:
+    """The files of which a commit's history does not hold what was seen; none where it contains the commit itself.
+
+    A rewritten history (amend, squash, rebase) still holds a file when it stands as seen, or stood so in a commit that
+    came since, or when all its lines went into one that came since. The document follows the lessons.
+    """
+    if not goal:
+        return sorted(seen.tree)
+    if _call(place, "merge-base", "--is-ancestor", seen.commit, goal, check=False).returncode == 0:
+        return []
+    now, since = tree_at(place, goal), _since(place, seen.commit, goal)
+    paths = {path for path, _ in since}
+    found = []
+    for path in sorted({*seen.tree, *now}):
+        was, is_ = seen.tree.get(path, ""), now.get(path, "")
+        if was == is_ or (path, was) in since:
+            continue
+        follows = path in paths and (path == document(place) or _went_into(place, was, is_))
+        if not follows:
+            found.append(path)
+    return found
+
+
+def _went_into(place: Place, was: str, is_: str) -> bool:
+    """Whether every line of a blob stands in another."""
+    assert place.repo is not None, "only asked inside a repository"
+    old, new = (Counter(data.splitlines()) for data in git.blobs(place.repo, [was or "-", is_ or "-"]))
+    return bool(old) and not old - new
+
+
+def _since(place: Place, commit: str, goal: str) -> Touched:
+    """What the commits of a goal that an older commit does not have changed; nothing where that one is unknown."""
+    assert place.repo is not None, "only asked inside a repository"
+    try:
+        rows = walk.commits(place.repo, f"{commit}..{goal}", _where(place), full=True, extra=_PLAIN)
+    except git.GitError:
+        return set()
+    return {(path, blob) for row in rows for path, blobs in row.changes.items() for blob in blobs}
+
+
+def tip(place: Place, branch: str) -> str:
+    """The commit of a branch, "" where there is no such branch."""
+    return _out(place, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", check=False).strip()
+
+
+def tree_at(place: Place, revision: str) -> Tree:
+    """The memory's files in a commit."""
+    raw = _out(place, "ls-tree", "-r", "-z", revision, "--", *_where(place))
+    rows = [row.partition("\t") for row in raw.split("\0")]
+    return {path: meta.split()[2] for meta, _, path in rows if " blob " in meta and is_ours(place, path)}
+
+
+def _where(place: Place) -> list[str]:
+    """The paths of the repository in which the memory's files stand."""
+    inside, read = place.inside or ".", document(place)
+    return [inside] if inside == "." or read.startswith(f"{inside}/") else [inside, read]
+
+
+def document(place: Place) -> str:
+    """The document as the repository names it; a link to a file of the same repository is followed."""
+    assert place.repo is not None, "only asked inside a repository"
+    full = place.folder / place.document
+    real = full.resolve()
+    linked = full.is_symlink() and real.is_relative_to(place.repo.root)
+    return real.relative_to(place.repo.root).as_posix() if linked else place.in_repo(place.document)
+
+
+def is_ours(place: Place, path: str) -> bool:
+    """Whether a path of the repository is a file of the memory."""
+    inner = path.removeprefix(f"{place.inside}/" if place.inside else "")
+    folders = inner.split("/")[:-1]
+    in_lessons = not place.lessons or folders[:1] == [place.lessons]
+    ours = inner.endswith(".md") and in_lessons and not any(name.startswith(".") for name in folders)
+    return ours or path in (document(place), place.in_repo(place.document))
+
+
+def _call(place: Place, *args: str, check: bool) -> subprocess.CompletedProcess[bytes]:
+    assert place.repo is not None, "only asked inside a repository"
+    return git.call(place.repo.root, *args, extra=_PLAIN, check=check)
+
+
+def _out(place: Place, *args: str, check: bool = True) -> str:
+    return _call(place, *args, check=check).stdout.decode(errors="surrogateescape")
