@@ -35,8 +35,8 @@ class Sides(Protocol):
 
     def __bool__(self) -> bool: ...
 
-    def of(self, slug: str, raw: str) -> Agreed | None:
-        """The side that has this very entry, as a base."""
+    def of(self, slug: str, raw: str, zone: str) -> Agreed | None:
+        """The side that has this very entry in this zone, as a base."""
 
 
 class Conflict(NamedTuple):
@@ -131,7 +131,7 @@ class Absorber:
             return row
         if row is None and not (self._differences(lesson, entry) if entry else self._has_entries(lesson)):
             return None
-        side = self.sides.of(slug, entry.raw) if self.sides and entry else None
+        side = self.sides.of(slug, entry.raw, entry.zone) if self.sides and entry else None
         return side or self.base_of(slug)
 
     def _has_entries(self, lesson: Lesson) -> bool:
