@@ -6,12 +6,12 @@ in which the two agreed. Nothing that somebody wrote is overwritten.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from learnloop_md import guard, head, lessonfile, notebook
 from learnloop_md import memory as memories
+from learnloop_md.carry import tree_of, with_fields_of
 from learnloop_md.errors import LearnloopError
 from learnloop_md.lesson import STATES, Event, Lesson, fold, free_slug, merged_events, slugify, title_of
 from learnloop_md.lessonfile import Quarantined
@@ -19,7 +19,7 @@ from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Entry, claims_of, counting_state
 from learnloop_md.plan import Draft
 from learnloop_md.store import Agreed
-from learnloop_md.tree import Field, HeadError, Tree, event_of, field_of
+from learnloop_md.tree import HeadError, field_of
 
 # Fields of ours that a rewrite by Claude may drop; what is not ours is Claude's or the person's to drop.
 OURS = (
@@ -35,8 +35,8 @@ class Sides(Protocol):
 
     def __bool__(self) -> bool: ...
 
-    def of(self, slug: str, raw: str) -> Agreed | None:
-        """The side that has this very entry, as a base."""
+    def of(self, slug: str, raw: str, zone: str) -> Agreed | None:
+        """The side that has this very entry in this zone, as a base."""
 
 
 class Conflict(NamedTuple):
@@ -131,7 +131,7 @@ class Absorber:
             return row
         if row is None and not (self._differences(lesson, entry) if entry else self._has_entries(lesson)):
             return None
-        side = self.sides.of(slug, entry.raw) if self.sides and entry else None
+        side = self.sides.of(slug, entry.raw, entry.zone) if self.sides and entry else None
         return side or self.base_of(slug)
 
     def _has_entries(self, lesson: Lesson) -> bool:
@@ -261,10 +261,10 @@ class Absorber:
     def _file_changed(self, slug: str, lesson: Lesson, known: Lesson) -> None:
         """Somebody wrote the file: bring back what a rewrite dropped, count another session's rewording."""
         self._say(slug, f"{lesson.path} was edited")
-        new, old = _tree(lesson.text), _tree(known.text)
-        stamped = any(_of(new, key) != _of(old, key) for key in ("originSessionId", "modified", "node_type"))
-        dropped = [key for key in OURS if _of(old, key) is not None and _of(new, key) is None]
-        if dropped and (stamped or all(_of(new, key) is None for key in OURS)):
+        new, old = tree_of(lesson.text), tree_of(known.text)
+        stamped = any(field_of(new, key) != field_of(old, key) for key in ("originSessionId", "modified", "node_type"))
+        dropped = [key for key in OURS if field_of(old, key) is not None and field_of(new, key) is None]
+        if dropped and (stamped or all(field_of(new, key) is None for key in OURS)):
             self.draft.put(slug, with_fields_of(self.draft.lesson(slug).text, known.text, dropped))
         if known.type and not self.draft.lesson(slug).type:  # without it a private lesson would be public
             self.draft.put(slug, with_fields_of(self.draft.lesson(slug).text, known.text, ["type"]))
@@ -454,63 +454,3 @@ def _body(text: str) -> str:
     except HeadError:
         return text
     return (parts.body if parts else text).replace("\r\n", "\n").strip()
-
-
-def _tree(text: str) -> dict[str, Tree]:
-    parts = head.split(text)
-    return head.read(parts).tree if parts else {}
-
-
-def _of(tree: Mapping[str, Tree], key: str) -> Tree | None:
-    return field_of(tree, key)
-
-
-def with_fields_of(text: str, other: str, keys: Iterable[str]) -> str:
-    """text with fields as they are written in another file's head: value form, quotes and comments included.
-
-    Raises HeadError where the head cannot take them.
-    """
-    tree = _tree(other)
-    for key in keys:
-        value = _of(tree, key)
-        block = _written(other, key, value)
-        # A head in one line has no lines to copy.
-        text = _with_block(text, key, block) if block else lessonfile.with_fields(text, {key: _typed(value)})
-        if _of(_tree(text), key) != value:
-            raise HeadError("head-not-editable", 1, f"the field {key!r} cannot be brought back safely here")
-    return text
-
-
-def _with_block(text: str, key: str, block: list[str]) -> str:
-    """text with a field written as in block: the head's editor finds the place, the block takes it."""
-    marked = lessonfile.with_fields(text, {key: _MARK})
-    line = rf"(?m)^([ ]*){re.escape(key)}: {_MARK}(\r?\n)"
-    return re.sub(line, lambda m: "".join(m[1] + row + m[2] for row in block), marked, count=1)
-
-
-_MARK = "brought-back"
-
-
-def _written(text: str, key: str, value: Tree | None) -> list[str]:
-    """The lines of a field in a file's head, without line ends and outer indent; empty where it has none."""
-    parts = head.split(text)
-    lines = [line.rstrip("\r\n") for line in parts.lines] if parts else []
-    for n, line in enumerate(lines):
-        indent = len(line) - len(line.lstrip(" "))
-        if not re.match(rf"{re.escape(key)}[ ]*:(?=[ ]|$)", line[indent:]):
-            continue
-        end = n + 1
-        while end < len(lines) and re.match(rf"[ ]{{{indent}}}(?:[ ]|-[ ])", lines[end]):
-            end += 1
-        block = [row[indent:] for row in lines[n:end]]
-        reading = _tree("---\n" + "".join(f"{row}\n" for row in block) + "---\n")
-        if reading == {key: value}:
-            return block
-    return []
-
-
-def _typed(value: Tree | None) -> Field:
-    if isinstance(value, list):
-        events = [event for item in value if (event := event_of(item))]
-        return tuple(events) if events else tuple(item for item in value if isinstance(item, str))
-    return value == "true" if value in ("true", "false") else str(value)

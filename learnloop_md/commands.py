@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import NamedTuple
 
 from learnloop_md.lesson import KINDS, TRIGGERS, TYPES
@@ -24,7 +25,8 @@ class Option(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.flag.lstrip("-").replace("-", "_")
+        name = self.flag.lstrip("-").replace("-", "_")
+        return f"{name}_" if iskeyword(name) else name
 
 
 class Command(NamedTuple):
@@ -235,6 +237,33 @@ TABLE = (
         "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
         (Word("what", "A lesson, or a commit (an id, HEAD~1, a tag); else the last command.", required=False),),
         _WRITE,
+    ),
+    Command(
+        "git-config",
+        "mergedriver:git_config",
+        "Register the merge drivers for lesson files, MEMORY.md and memory.md with git, or take them out.",
+        (),
+        (
+            Option("--enable", "Register them.", "flag"),
+            Option("--disable", "Take out exactly that.", "flag"),
+            Option("--global", "In your own configuration, for every repository; else in this one's.", "flag"),
+            JSON,
+            Option("--dry-run", "Say what would be done; write nothing.", "flag"),
+        ),
+    ),
+    Command(
+        "merge-driver",
+        "mergedriver:merge_driver",
+        "Merge one file three ways; git calls it (%O %A %B %P).",
+        (
+            Word("kind", "lesson, index or notebook."),
+            Word("base", "The file both sides began with; empty where there is none."),
+            Word("ours", "Our file; the merge is written over it."),
+            Word("theirs", "The other side's file."),
+            Word("path", "The path of the file in the repository."),
+        ),
+        (JSON,),
+        hidden=True,
     ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
 )

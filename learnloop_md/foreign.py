@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from learnloop_md import outline
@@ -57,6 +58,23 @@ def with_line(text: str, line: str) -> str:
         return text
     eol = line_end(text)
     return text + ("" if not text or text.endswith("\n") else eol) + line + eol
+
+
+def with_attributes(text: str, old: str, lines: Sequence[str]) -> str:
+    """.gitattributes with these lines in this order; the old line gives way to them, the rest keeps every byte."""
+    rows, eol = split_lines(text), line_end(text)
+    bare = [row.strip() for row in rows]
+    missing = [line for line in lines if line not in bare]
+    if old in bare:
+        at = bare.index(old)
+        rows[at : at + 1] = [line + eol for line in missing]
+        return "".join(rows)
+    if missing and lines[-1] not in missing:  # the last line that matches wins: what is new stands in front of it
+        at = bare.index(lines[-1])
+        return "".join([*rows[:at], *(line + eol for line in missing), *rows[at:]])
+    for line in missing:
+        text = with_line(text, line)
+    return text
 
 
 def with_json_key(text: str, key: str, value: str, path: Path) -> str:

@@ -331,11 +331,11 @@ def include(repo: Repo, path: str) -> None:
 
 
 def merged_sides(repo: Repo, since: str) -> list[str]:
-    """The other sides of the merge in progress and of the merges since a commit, newest first."""
-    sides = [name for name in ("MERGE_HEAD",) if (repo.git_dir / name).exists()]
+    """The sides of the merge in progress and of the merges since a commit, newest first, of each our own side last."""
+    sides = ["MERGE_HEAD", "HEAD"] if (repo.git_dir / "MERGE_HEAD").exists() else []
     if since and call(repo.root, "merge-base", "--is-ancestor", since, "HEAD", check=False).returncode == 0:
         rows = out(repo.root, "rev-list", "--merges", "--parents", "--max-count=5", f"{since}..HEAD").splitlines()
-        sides += [side for row in rows for side in row.split()[2:]]
+        sides += [side for row in rows for side in (*row.split()[2:], row.split()[1])]
     return sides
 
 

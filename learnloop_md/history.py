@@ -207,14 +207,14 @@ class Sides:
     def __bool__(self) -> bool:
         return bool(self.revisions)
 
-    def of(self, slug: str, raw: str) -> Agreed | None:
-        """The side on which the lesson has this very entry, as a base; None where no side has it."""
+    def of(self, slug: str, raw: str, zone: str) -> Agreed | None:
+        """The side on which the lesson has this very entry in this zone, as a base; None where no side has it."""
         place = self.place
         for revision in self.revisions if place.repo else ():
             assert place.repo is not None, "sides are only found in a repository"
             document = git.blobs(place.repo, [f"{revision}:{place.in_repo(place.document)}"])[0]
             entry = memories.entries(place, document.decode("utf-8", "replace"), {}).get(slug)
-            if entry is None or entry.raw != raw:
+            if entry is None or (entry.raw, entry.zone) != (raw, zone):
                 continue
             path = entry.path or (f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
             lesson = _lesson(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -86,6 +86,81 @@ def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
         found = [] if row.heading else _links(line, row.zone)
         rows.append((row, [entry._replace(hidden=row.in_block) for entry in found]))
     return rows
+
+
+class Place(NamedTuple):
+    """A line of the index as a merge sees it: which zone's heading it is, or the one entry it stands for."""
+
+    raw: str
+    opens: str  # a zone, "block" or "after" for the ends of our comment, "-" for another heading of level 1 or 2
+    entry: Entry | None
+
+
+def places(text: str) -> list[Place]:
+    """Every line of the index with what it is."""
+    found: list[Place] = []
+    for row, links in _rows(text):
+        bare = row.line.text.strip()
+        opens = row.heading
+        if row.in_block and not row.heading and bare == _BLOCK_CLOSE:
+            opens = "after"
+        elif row.in_block and bare.startswith("<!--"):
+            opens = "block"
+        alone = links[0] if links and links[0].alone else None
+        found.append(Place(row.line.raw, opens, alone))
+    return found
+
+
+def with_zone(text: str, zone: str) -> str:
+    """text with the heading of a zone where it belongs."""
+    return text if _heading_of(_rows(text), zone) >= 0 else _with_zone(text, zone, line_end(text))
+
+
+def with_lines(text: str, wanted: Mapping[str, tuple[str, str] | None], order: Sequence[str] = ()) -> str:
+    """text in which the files have these zones and lines, None for none; all else stays.
+
+    A line outside the zones is put behind the one that stands before it in order.
+    """
+    draft = _Draft(text)
+    loose: dict[str, str] = {}
+    for target, want in wanted.items():
+        mine = [entry for entry in draft.by_target.get(target, ()) if entry.alone]
+        if want is None:
+            draft.gone |= {entry.line for entry in mine}
+            continue
+        zone, words = want
+        there = [entry for entry in mine if entry.zone == zone]
+        if there:
+            if words != _plain(there[0].raw):
+                draft.words[there[0].line] = _safe(words, "archived" if there[0].hidden else "")
+            continue
+        draft.gone |= {entry.line for entry in mine}
+        if zone:
+            draft.new.append((zone, target, words))
+        else:
+            loose[target] = words
+    result = draft.text()
+    for target, words in sorted(loose.items(), key=lambda pair: order.index(pair[0]) if pair[0] in order else -1):
+        result = _with_loose(result, target, words, order, draft.eol)
+    return result
+
+
+def _with_loose(text: str, target: str, words: str, order: Sequence[str], eol: str) -> str:
+    """text with a line outside the zones: behind its neighbour, else in front of the zones, else at the end."""
+    there = {entry.target: entry.line for entry in entries(text) if entry.alone and not entry.zone}
+    at = order.index(target) if target in order else 0
+    before = [there[other] for other in order[:at] if other in there]
+    after = [there[other] for other in order[at + 1 :] if other in there]
+    lines = split_lines(with_final_newline(text, eol))
+    if before or after:
+        spot = before[-1] + 1 if before else after[0]
+        return "".join([*lines[:spot], words + eol, *lines[spot:]])
+    if there:
+        spot = max(there.values()) + 1
+        return "".join([*lines[:spot], words + eol, *lines[spot:]])
+    rows = _rows(text)
+    spot = next((n for n, (row, _) in enumerate(rows) if row.heading in ZONES or row.in_block), room_at_end(text))
+    return _added(text, spot, words + eol, eol)
 
 
 def zones(text: str) -> set[str]:

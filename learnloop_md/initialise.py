@@ -9,6 +9,7 @@ from typing import NamedTuple
 from learnloop_md import (
     absorb,
     apply,
+    drivers,
     git,
     guard,
     index,
@@ -22,7 +23,7 @@ from learnloop_md import (
 from learnloop_md.apply import Asked, Done
 from learnloop_md.codify import check_skill, skill_faults
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.foreign import with_contract, with_json_key, with_line, with_settings
+from learnloop_md.foreign import with_attributes, with_contract, with_json_key, with_settings
 from learnloop_md.lesson import free_slug, slugify
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Memory
@@ -103,7 +104,7 @@ def _init_repository(options: Options) -> Initialised:
     local = root / ".claude" / "settings.local.json"
     files[local] = with_json_key(_text(local), "autoMemoryDirectory", str(folder), local)
     where = Place(folder, "project", "init", repo, settings.load([folder, root]), place.INDEX)
-    files[root / ".gitattributes"] = with_line(_text(root / ".gitattributes"), _marked(where))
+    files[root / ".gitattributes"] = _with_attributes(root / ".gitattributes", where)
     config = root / settings.FILE
     values: dict[str, object] = {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
     claude = place.claude_home() / "projects" / place.project_id(root) / "memory"
@@ -246,12 +247,15 @@ def _finish(
 def _is_initialised(where: Place) -> bool:
     if store.load_ledger(where) is not None:
         return True
-    return where.repo is not None and _marked(where) in _text(where.repo.root / ".gitattributes").splitlines()
+    if where.repo is None:
+        return False
+    rows = _text(where.repo.root / ".gitattributes").splitlines()
+    return drivers.old_line(where) in rows or drivers.lines_of(where)[-1] in rows
 
 
-def _marked(where: Place) -> str:
-    """The line of .gitattributes by which forges fold the document."""
-    return f"{where.in_repo(where.document)} linguist-generated"
+def _with_attributes(path: Path, where: Place) -> str:
+    """.gitattributes with our lines: forges fold the document, and git merges it and the lessons by our drivers."""
+    return with_attributes(_text(path), drivers.old_line(where), drivers.lines_of(where))
 
 
 def _refuse_edited(repo: git.Repo, paths: list[Path]) -> None:
@@ -312,7 +316,7 @@ def _init_skill(options: Options) -> Initialised:
     files = {skill / "SKILL.md": after}
     if where.repo:
         attributes = where.repo.root / ".gitattributes"
-        files[attributes] = with_line(_text(attributes), _marked(where))
+        files[attributes] = _with_attributes(attributes, where)
         rule = git.ignored_by(where.repo, where.in_repo(where.document))
         if rule:
             raise UnableError(

@@ -181,7 +181,24 @@ _LABEL = re.compile(
 
 def parse_body(body: str) -> Body:
     """The rule, the Why and the How to apply of a body; labels inside code fences are text."""
-    cuts: list[tuple[str, int, int]] = []  # part, start of its label, start of its text
+    cuts = _cuts(body)
+    spans = {"rule": _trimmed(body, 0, cuts[0][1] if cuts else len(body))}
+    for n, (part, _, begins) in enumerate(cuts):
+        spans[part] = _trimmed(body, begins, cuts[n + 1][1] if n + 1 < len(cuts) else len(body))
+    said = {part: body[a:b] for part, (a, b) in spans.items()}
+    return Body(said["rule"], said.get("why", ""), said.get("how", ""), spans)
+
+
+def body_parts(body: str) -> dict[str, str]:
+    """The body cut into its parts (rule, why, how), labels and white space included; joined they are the body."""
+    cuts = [("rule", 0, 0), *_cuts(body)]
+    ends = [start for _, start, _ in cuts[1:]] + [len(body)]
+    return {part: body[start:end] for (part, start, _), end in zip(cuts, ends, strict=True)}
+
+
+def _cuts(body: str) -> list[tuple[str, int, int]]:
+    """Where the labelled parts begin: part, start of its label, start of its text."""
+    cuts: list[tuple[str, int, int]] = []
     at = 0
     for line in lines.scan("\n" + body):  # the blank first line keeps a leading --- from being read as a head
         start = at - 1
@@ -192,11 +209,7 @@ def parse_body(body: str) -> Body:
             part = "why" if label == "why" else "how"
             if all(part != seen for seen, _, _ in cuts):
                 cuts.append((part, start, start + match.end()))
-    spans = {"rule": _trimmed(body, 0, cuts[0][1] if cuts else len(body))}
-    for n, (part, _, begins) in enumerate(cuts):
-        spans[part] = _trimmed(body, begins, cuts[n + 1][1] if n + 1 < len(cuts) else len(body))
-    said = {part: body[a:b] for part, (a, b) in spans.items()}
-    return Body(said["rule"], said.get("why", ""), said.get("how", ""), spans)
+    return cuts
 
 
 def _trimmed(body: str, start: int, end: int) -> tuple[int, int]:

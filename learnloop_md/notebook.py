@@ -6,7 +6,7 @@ What is not understood stays where it is; a heading inside a code fence is never
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from learnloop_md.lesson import Lesson, fold, is_day, slugify
@@ -225,6 +225,57 @@ def in_step(
     for entry, words in sorted(changed, key=lambda pair: pair[0].start, reverse=True):
         _replace(lines, entry, words)
     return _with_new("".join(lines), new, eol)
+
+
+def with_entries(text: str, wanted: Mapping[int, tuple[str, str]], new: Sequence[tuple[str, str, str]]) -> str:
+    """text with other words, or another zone, for the entries that start on these lines ("" takes one away).
+
+    new holds zone, slug and words of entries that are not there yet.
+    """
+    eol, lines = line_end(text), split_lines(text)
+    added = list(new)
+    for entry in reversed(entries(text)):
+        zone, words = wanted.get(entry.start, (entry.zone, entry.raw))
+        if words and zone != entry.zone:
+            added.append((zone, entry.slug, _closed(words, eol)))
+            words = ""
+        if words != entry.raw:
+            _replace(lines, entry, words)
+    text = _with_new("".join(lines), added, eol)
+    for zone, _, words in added:
+        text = _with_loose(text, words, eol) if not zone else text
+    return text
+
+
+def _with_loose(text: str, words: str, eol: str) -> str:
+    """text with an entry outside the zones: in front of the first one, else at the end."""
+    rows = list(scan(text))
+    at = next((row.number for row in rows if row.place == "text" and _ZONE.fullmatch(row.text)), room_at_end(text))
+    lines = split_lines(with_final_newline(text, eol))
+    lead = eol if at and lines[at - 1].strip() else ""
+    return "".join([*lines[:at], lead, with_final_newline(words, eol), eol if at < len(lines) else "", *lines[at:]])
+
+
+def with_zone(text: str, zone: str) -> str:
+    """text with the heading of a zone where it belongs."""
+    return text if _heading_of(text, zone) >= 0 else _with_zone(text, zone, line_end(text))
+
+
+def with_field(entry: Entry, name: str, value: str, eol: str) -> Entry:
+    """The entry with one field set; "" takes it away."""
+    if name in ("created", "title"):
+        created, title = entry.claims.get("created", ""), entry.claims["title"]
+        return _read_again(_with_heading(entry, *((value, title) if name == "created" else (created, value))))
+    return _with_field(entry, name, value, eol)
+
+
+def with_words(entry: Entry, lines: Sequence[str]) -> Entry:
+    """The entry with other lines, read again."""
+    return _read_again(entry._replace(lines=tuple(lines)))
+
+
+def _read_again(entry: Entry) -> Entry:
+    return _entry(entry.zone, list(entry.lines), entry.start)
 
 
 def _owned(rows: list[Entry], lessons: Mapping[str, Lesson], before: Mapping[str, Lesson]) -> dict[str, Entry]:

@@ -17,7 +17,7 @@ from learnloop_md.place import Place
 
 def status(call: Call) -> Answer:
     """Which memory, why this one, and how it stands."""
-    from learnloop_md import curate, index  # lazy: `show` needs none of them
+    from learnloop_md import curate, drivers, index  # lazy: `show` needs none of them
 
     place = call.place
     done = call.look(place)
@@ -51,6 +51,8 @@ def status(call: Call) -> Answer:
         f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
         f"git       {_git_words(place, queued)}",
     ]
+    if drivers.unregistered(place):
+        text.append("merge     drivers are not registered: learnloop git-config --enable")
     text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined]
     text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
     text += [f"unsynced  {what}" for what in done.absorbed.what]

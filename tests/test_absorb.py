@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from learnloop_md import index, notebook
 from learnloop_md import memory as memories
-from learnloop_md.absorb import with_fields_of
+from learnloop_md.carry import with_fields_of
 from learnloop_md.lesson import Event, fold
 from learnloop_md.lessonfile import Reading, read
 from learnloop_md.store import Ledger

@@ -61,5 +61,15 @@ def test_show_of_an_ordinary_memory_loads_no_settings_parser(memory: Path, repo:
     assert loaded_by(["show"], repo) & NEEDLESS == set()
 
 
+def test_a_merge_driver_loads_nothing_heavy_and_no_memory(repo: Path) -> None:
+    """git starts it once for every file that both branches changed."""
+    for name, text in (("base", "A.\n"), ("ours", "A.\n\nB.\n"), ("theirs", "C.\n\nA.\n")):
+        (repo / name).write_text(f"---\nname: a\n---\n\n{text}")
+    loaded = loaded_by(["merge-driver", "lesson", "base", "ours", "theirs", "a.md"], repo)
+    needless = {"store", "memory", "plan", "absorb", "apply", "index", "drivers", "mergeindex", "mergenotes"}
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
+    assert {f"learnloop_md.{name}" for name in needless} & loaded == set()
+
+
 def test_help_goes_to_the_typer_door(repo: Path) -> None:
     assert "typer" in loaded_by(["--help"], repo)

@@ -1,0 +1,189 @@
+"""git's merge drivers for the three file forms: which files .gitattributes gives them, and whether a clone knows them.
+
+A clone that does not know a driver falls back to git's own merge by lines: an ordinary conflict, nothing is lost.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from learnloop_md import git
+from learnloop_md.place import Place
+
+NAMES = {
+    "lesson": "learnloop: lesson files, by field",
+    "index": "learnloop: MEMORY.md, by line",
+    "notebook": "learnloop: memory.md, by entry",
+}
+_PREFIX = "learnloop-"
+
+
+# --- the lines of .gitattributes --------------------------------------------------------------------------------------
+
+
+def old_line(where: Place) -> str:
+    """The line of .gitattributes that init wrote before there were drivers."""
+    return f"{where.in_repo(where.document)} linguist-generated"
+
+
+def lines_of(where: Place) -> list[str]:
+    """The lines of .gitattributes for a memory: lesson files, then the document, as the last matching line wins."""
+    document = "index" if where.kind == "project" else "notebook"
+    folder = "" if where.kind == "project" else "lessons/"
+    lessons = _pattern(where.in_repo(f"{folder}x.md"), any_name=True)
+    return [
+        f"{lessons} merge={_PREFIX}lesson",
+        f"{_pattern(where.in_repo(where.document))} linguist-generated merge={_PREFIX}{document}",
+    ]
+
+
+def _pattern(path: str, *, any_name: bool = False) -> str:
+    """A path as a pattern of .gitattributes; one with spaces or signs stands in quotes."""
+    folder, slash, name = path.rpartition("/")
+    folder, name = (re.sub(r"([*?\[\\])", r"\\\1", part) for part in (folder, "*.md" if any_name else name))
+    pattern = folder + slash + ("*.md" if any_name else name)
+    if not slash:
+        pattern = f"/{pattern}"  # else it would match in every folder
+    if not re.search(r"[\s\"\\]|^[!#]", pattern):
+        return pattern
+    return '"' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+# --- registration -----------------------------------------------------------------------------------------------------
+
+
+def command(kind: str) -> str:
+    """What git runs; where the driver cannot merge, or is gone, git's own merge by lines marks the conflict."""
+    program = _program().replace("%", "%%")
+    by_lines = "git merge-file -L ours -L base -L theirs %A %O %B"
+    return f"{program} merge-driver {kind} %O %A %B %P || {{ test $? = 1 || {by_lines}; false; }}"
+
+
+def _program() -> str:
+    """This program as any shell finds it."""
+    called = Path(sys.argv[0])
+    if called.name in ("learnloop", "learnloop-md") and shutil.which(str(called.absolute())):
+        return shlex.quote(str(called.absolute()))
+    found = shutil.which("learnloop")
+    return shlex.quote(found) if found else f"{shlex.quote(sys.executable)} -m learnloop_md"
+
+
+def register(where: Path, scope: str, *, dry_run: bool = False) -> list[str]:
+    """Write the drivers into git's configuration (scope: --local or --global); the names of those that change."""
+    changed = []
+    for kind, name in NAMES.items():
+        section = f"merge.{_PREFIX}{kind}"
+        wanted = {f"{section}.name": [name], f"{section}.driver": [command(kind)]}
+        there = _values(where, scope, section)
+        if {key: there.get(key) for key in wanted} != wanted:
+            for key, (value,) in wanted.items() if not dry_run else ():
+                git.call(where, "config", scope, "--replace-all", key, value)
+            changed.append(f"{_PREFIX}{kind}")
+    return changed
+
+
+def unregister(where: Path, scope: str, *, dry_run: bool = False) -> list[str]:
+    """Take out exactly what register wrote; the names of those that were there."""
+    changed = []
+    for kind in NAMES:
+        section = f"merge.{_PREFIX}{kind}"
+        there = _values(where, scope, section)
+        ours = [key for key in (f"{section}.name", f"{section}.driver") if key in there]
+        changed += [f"{_PREFIX}{kind}"] if ours else []
+        if dry_run:
+            continue
+        if ours and set(there) == set(ours):
+            git.call(where, "config", scope, "--remove-section", section)
+        else:
+            for key in ours:
+                git.call(where, "config", scope, "--unset-all", key)
+    return changed
+
+
+def _values(where: Path, scope: str, section: str) -> dict[str, list[str]]:
+    pattern = "^" + re.escape(section) + r"\."
+    raw = git.call(where, "config", scope, "-z", "--get-regexp", pattern, check=False).stdout
+    found: dict[str, list[str]] = {}
+    for row in filter(None, raw.decode(errors="surrogateescape").split("\0")):
+        key, _, value = row.partition("\n")
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def unregistered(where: Place) -> list[str]:
+    """The drivers that .gitattributes names and this clone does not know."""
+    if where.repo is None:
+        return []
+    named = {f"{_PREFIX}{kind}" for kind in NAMES if f"merge={_PREFIX}{kind}" in _text(where.repo.root)}
+    if not named:
+        return []
+    raw = git.call(where.repo.root, "config", "--get-regexp", rf"^merge\.{_PREFIX}.*\.driver$", check=False).stdout
+    known = {row.split(" ", 1)[0].removeprefix("merge.").removesuffix(".driver") for row in raw.decode().splitlines()}
+    return sorted(named - known)
+
+
+def _text(folder: Path) -> str:
+    try:
+        return (folder / ".gitattributes").read_text("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+# --- other lines for the same files -----------------------------------------------------------------------------------
+
+
+class Rule(NamedTuple):
+    """A line of an attributes file that says how a file is merged."""
+
+    file: str
+    line: int
+    pattern: str
+    merge: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.pattern} {self.merge}"
+
+
+def rules(repo: git.Repo, path: str) -> list[Rule]:
+    """The lines that say how path is merged, the one that wins last (the nearest file, its last line)."""
+    files = [(repo.root / folder / ".gitattributes", folder) for folder in _folders(path)]
+    found: list[Rule] = []
+    for file, folder in [*files, (repo.common_dir / "info" / "attributes", "")]:
+        shown = file.relative_to(repo.root).as_posix() if file.is_relative_to(repo.root) else str(file)
+        try:
+            text = file.read_text("utf-8", "surrogateescape")
+        except OSError:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            match = re.match(r"\s*(\"(?:[^\"\\]|\\.)*\"|[^\s#\[]\S*)\s+(.*)", line)
+            says = (
+                [word for word in match[2].split() if re.fullmatch(r"[-!]?merge|merge=.*|binary", word)]
+                if match
+                else []
+            )
+            if match and says and _matches(repo, folder, match[1], path):
+                found.append(Rule(shown, number, match[1], says[-1]))
+    return found
+
+
+def _folders(path: str) -> Iterable[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:n]) for n in range(len(parts) + 1)]
+
+
+def _matches(repo: git.Repo, folder: str, pattern: str, path: str) -> bool:
+    """Whether git finds that a pattern in a folder's file matches a path: asked in an empty work tree."""
+    with tempfile.TemporaryDirectory(prefix="learnloop-") as tried:
+        at = Path(tried) / folder
+        at.mkdir(parents=True, exist_ok=True)
+        (at / ".gitattributes").write_text(f"{pattern} learnloop-probe\n", "utf-8", "surrogateescape")
+        where = ["--git-dir", str(repo.git_dir), "--work-tree", tried]
+        said = git.call(Path(tried), *where, "check-attr", "-z", "learnloop-probe", "--", path).stdout
+    return said.split(b"\0")[2:3] == [b"set"]
