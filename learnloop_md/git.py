@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -394,10 +395,53 @@ def default_branch(repo: Repo) -> str:
 
 def at_head(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
     """What HEAD has under each path, as "mode blob"; None where it has nothing."""
-    done = call(repo.root, "ls-tree", "-r", "-z", "HEAD", "--", *paths, check=False)  # fails before the first commit
-    rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
-    found = {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
+    found = entries(repo, "HEAD", paths)
     return {path: found.get(path) for path in paths}
+
+
+def entries(repo: Repo, revision: str, paths: Sequence[str]) -> dict[str, str]:
+    """What a commit has under these paths and below them, as "mode blob"; nothing where there is no such commit."""
+    done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, check=False)
+    rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
+    return {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
+
+
+Delta = tuple[str | None, str | None]  # a path's "mode blob" before and after
+
+
+def deltas(repo: Repo, old: str, new: str) -> dict[str, Delta]:
+    """The paths that differ between two commits; an old one of "" stands for none."""
+    before = old or call(repo.root, "mktree", given=b"").stdout.decode().strip()
+    raw = call(repo.root, "diff-tree", "-r", "-z", "--no-renames", before, new).stdout
+    words = raw.decode(errors="surrogateescape").split("\0")
+    found: dict[str, Delta] = {}
+    for meta, path in zip(words[::2], words[1::2], strict=False):
+        old_mode, new_mode, before, after, _ = meta.lstrip(":").split()
+        found[path] = (
+            None if old_mode == "000000" else f"{old_mode} {before}",
+            None if new_mode == "000000" else f"{new_mode} {after}",
+        )
+    return found
+
+
+def stored(repo: Repo, content: bytes, path: str = "") -> str:
+    """The id of a blob with this content, which is in the repository from now on; a path's filters are applied."""
+    through = ["--path", path] if path else []
+    return call(repo.root, "hash-object", "-w", "--stdin", *through, given=content).stdout.decode().strip()
+
+
+def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
+    """git's own three-way merge of lines, and whether it is without conflict."""
+    with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
+        for name, content in (("ours", ours), ("base", base), ("theirs", theirs)):
+            (Path(folder) / name).write_bytes(content)
+        done = call(Path(folder), "merge-file", "-p", "-q", "ours", "base", "theirs", check=False)
+    return done.stdout, done.returncode == 0
+
+
+def is_ancestor(repo: Repo, old: str, new: str) -> bool:
+    """Whether a commit is another or comes before it."""
+    return call(repo.root, "merge-base", "--is-ancestor", old, new, check=False).returncode == 0
 
 
 def has(repo: Repo, blobs_: Sequence[str]) -> bool:
@@ -432,14 +476,23 @@ def commit(repo: Repo, files: Mapping[str, str | None], message: str, who: Mappi
     parent = head(repo)
     args = ["commit-tree", tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
     new = call(repo.root, *args, given=message.encode(errors="surrogateescape"), extra=who).stdout.decode().strip()
-    move = [
-        "update-ref",
-        "-m",
-        f"commit: {message.partition(chr(10))[0]}",
-        "HEAD",
-        new,
-        parent or "0" * len(new),
-    ]
+    land(repo, new, parent, files, f"commit: {message.partition(chr(10))[0]}", who)
+    return new
+
+
+def land(
+    repo: Repo,
+    new: str,
+    parent: str,
+    files: Mapping[str, str | None],
+    words: str,
+    who: Mapping[str, str] | None = None,
+) -> None:
+    """Move the current branch from parent to new and the entries of these paths in the index with it.
+
+    Raises GitError when the index stays locked or the branch moved; nothing is changed then.
+    """
+    move = ["update-ref", "-m", words, "HEAD", new, parent or "0" * len(new)]
     index, lock = repo.git_dir / "index", repo.git_dir / "index.lock"
     _take_lock(lock)
     try:
@@ -459,7 +512,6 @@ def commit(repo: Repo, files: Mapping[str, str | None], message: str, who: Mappi
             os.replace(copy, index)
     finally:
         lock.unlink(missing_ok=True)
-    return new
 
 
 def _index_lines(files: Mapping[str, str | None], width: int) -> bytes:

@@ -264,8 +264,8 @@ def _ours(place: Place, step: Step, files: dict[str, Change], slug: str) -> dict
     found = {}
     for path, (before, after) in files.items():
         inner = path.removeprefix(prefix)
-        if not path.startswith(prefix) or not _is_memory_file(place, inner):
-            if step.command and _is_codified(before, after):
+        if not path.startswith(prefix) or not is_memory_file(place, inner):
+            if step.command and is_codified(before, after):
                 found[path] = (before, after)
         elif step.command or inner == place.document or not slug or lessonfile.stem(inner) in {slug, *step.slugs[:1]}:
             found[path] = (before, after)
@@ -274,13 +274,14 @@ def _ours(place: Place, step: Step, files: dict[str, Change], slug: str) -> dict
     return {path: change for path, change in found.items() if path not in stays}
 
 
-def _is_memory_file(place: Place, path: str) -> bool:
+def is_memory_file(place: Place, path: str) -> bool:
+    """Whether a path, relative to the memory's folder, is that of a lesson or the document."""
     if path == place.document:
         return True
     return path.endswith(".md") and (not place.lessons or path.startswith(f"{place.lessons}/"))
 
 
-def _is_codified(before: bytes | None, after: bytes | None) -> bool:
+def is_codified(before: bytes | None, after: bytes | None) -> bool:
     """Whether a change of a file holds nothing but rules that codify wrote or took away."""
     old, new = (Counter((data or b"").decode("utf-8", "replace").splitlines()) for data in (before, after))
     changed = [line.strip() for line in ((old - new) + (new - old))]
