@@ -11,7 +11,7 @@ import pytest
 from learnloop_md import place as places
 from learnloop_md import store
 from tests.conftest import Ran, Run, git
-from tests.homes import DAY, lesson_text
+from tests.homes import DAY, SKILL, lesson_text
 
 MEMORY = ".claude/memory"
 
@@ -431,3 +431,28 @@ def test_without_git_it_is_one_line(tmp_path: Path, learnloop: Run) -> None:
     (tmp_path / "MEMORY.md").write_text("# Memory\n")
     done = learnloop("propose", "--json", "--memory", str(tmp_path), cwd=tmp_path)
     assert (done.code, json.loads(done.out)["error"]["code"]) == (4, "no-git")
+
+
+# --- the notebook of a skill ----------------------------------------------------------------------------------------
+
+
+def test_a_skills_notebook_is_proposed_beside_others_entries(tmp_path: Path, repo: Path, learnloop: Run) -> None:
+    """The other kind of memory: entries that stand next to each other do not conflict."""
+    skill = repo / "review"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text(SKILL)
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Add a skill")
+    assert learnloop("init", "--skill", str(skill), cwd=repo).code == 0
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "hub.git")
+    for name, rule in (("ours", "Stage files by name."), ("theirs", "Always pin the build image.")):
+        git(tmp_path, "clone", "-q", "hub.git", name)
+        where = str(tmp_path / name / "review" / "references")
+        assert learnloop("note", rule, "--memory", where, "--run", name, cwd=tmp_path / name).code == 0
+    git(tmp_path / "theirs", "push", "-q", "origin", "main")
+    folder = tmp_path / "ours" / "review" / "references"
+    done = learnloop("propose", "--json", "--branch", "lessons", "--memory", str(folder), cwd=tmp_path / "ours")
+    assert done.code == 0, done.out
+    notebook = git(tmp_path / "ours", "show", "lessons:review/references/memory.md")
+    for slug in ("stage-files-by-name", "always-pin-the-build-image"):
+        assert notebook.count(f"lessons/{slug}.md") == 1
