@@ -249,17 +249,13 @@ class _Session:
         """No text enters a file or a commit unscanned (R004-20)."""
         for edit in plan.edits:
             if edit.after is not None:
-                self._refuse_new(edit.path, edit.before or "", edit.after)
+                guard.refuse_new(edit.path, edit.before or "", edit.after)
         for path in plan.also:
             data = self.scanned[path] = store.read_bytes(self.place.folder / path)
             if data is not None and self.place.repo:
                 old = git.blobs(self.place.repo, [f"HEAD:{self.place.in_repo(path)}"])[0]
-                self._refuse_new(path, old.decode("utf-8", "replace"), data.decode("utf-8", "replace"))
+                guard.refuse_new(path, old.decode("utf-8", "replace"), data.decode("utf-8", "replace"))
         guard.refuse_secrets({"the commit message": message(plan)})
-
-    def _refuse_new(self, path: str, before: str, after: str) -> None:
-        if (found := guard.places(after)) and found - guard.places(before):
-            guard.refuse_secrets({path: after})
 
     def _remember(self, final: Memory, conflicts: set[str]) -> None:
         if self.commits.hold == "hook":

@@ -19,7 +19,7 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     repo = place.repo
     if repo is None or not git.head(repo):
         raise UnableError("a branch needs a git repository with a commit", "leave --branch away", code="no-git")
-    _check_name(repo, name)
+    check_name(repo, name)
     done = apply.change(place, asked._replace(dry_run=True), build)
     if any(row.change == "absorb" for row in done.plans):  # hand edits on the way: they are not in HEAD
         raise UnableError("the memory holds changes that are not committed", "run: learnloop sync", code="dirty-memory")
@@ -30,7 +30,8 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     return done._replace(commits=(_commit(place, repo, done.plans[0], name),), notices=())
 
 
-def _check_name(repo: git.Repo, name: str) -> None:
+def check_name(repo: git.Repo, name: str) -> None:
+    """Raises UsageError for what cannot name a branch, UnableError where there is one of that name."""
     well_formed = git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode == 0
     if not well_formed or name.startswith("@"):
         raise UsageError(f"--branch {name!r} cannot name a branch", "use letters, digits, '-' and '/'")

@@ -216,12 +216,25 @@ TABLE = (
     Command("status", "views:status", "Say which memory this is, why, and how it stands.", (), _LOOK),
     Command(
         "sync",
-        "verbs:sync",
+        "sending:sync",
         "Absorb hand edits and Claude's own writes; commit what is queued.",
         (),
         (
             *_WRITE,
             Option("--after-commit", "As git's post-commit hook: commit what is queued, absorb nothing.", "flag"),
+            Option("--remote", "Then bring in what others pushed, and push (a memory in its own repository).", "flag"),
+        ),
+    ),
+    Command(
+        "propose",
+        "sending:propose",
+        "Put what the remote does not have yet on a branch of its own; here nothing changes.",
+        (),
+        (
+            *_WRITE,
+            Option("--branch", "The branch's name; else learnloop/DAY-LESSON."),
+            Option("--push", "Push the branch.", "flag"),
+            Option("--remote", "The remote to build on and push to; else origin."),
         ),
     ),
     Command(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -429,12 +430,53 @@ def default_branch(repo: Repo) -> str:
 
 def at_head(repo: Repo, paths: Sequence[str], revision: str = "HEAD") -> dict[str, str | None]:
     """What HEAD (or another commit) has under each path, as "mode blob"; None where it has nothing."""
-    if not revision:  # before the first commit
-        return dict.fromkeys(paths)
+    found = entries(repo, revision, paths) if revision else {}
+    return {path: found.get(path) for path in paths}
+
+
+def entries(repo: Repo, revision: str, paths: Sequence[str]) -> dict[str, str]:
+    """What a commit has under these paths and below them, as "mode blob"; nothing where there is no such commit."""
     done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, check=False)
     rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
-    found = {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
-    return {path: found.get(path) for path in paths}
+    return {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
+
+
+Delta = tuple[str | None, str | None]  # a path's "mode blob" before and after
+
+
+def deltas(repo: Repo, old: str, new: str) -> dict[str, Delta]:
+    """The paths that differ between two commits; an old one of "" stands for none."""
+    before = old or call(repo.root, "mktree", given=b"").stdout.decode().strip()
+    raw = call(repo.root, "diff-tree", "-r", "-z", "--no-renames", before, new).stdout
+    words = raw.decode(errors="surrogateescape").split("\0")
+    found: dict[str, Delta] = {}
+    for meta, path in zip(words[::2], words[1::2], strict=False):
+        old_mode, new_mode, before, after, _ = meta.lstrip(":").split()
+        found[path] = (
+            None if old_mode == "000000" else f"{old_mode} {before}",
+            None if new_mode == "000000" else f"{new_mode} {after}",
+        )
+    return found
+
+
+def stored(repo: Repo, content: bytes, path: str = "") -> str:
+    """The id of a blob with this content, which is in the repository from now on; a path's filters are applied."""
+    through = ["--path", path] if path else []
+    return call(repo.root, "hash-object", "-w", "--stdin", *through, given=content).stdout.decode().strip()
+
+
+def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
+    """git's own three-way merge of lines, and whether it is without conflict."""
+    with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
+        for name, content in (("ours", ours), ("base", base), ("theirs", theirs)):
+            (Path(folder) / name).write_bytes(content)
+        done = call(Path(folder), "merge-file", "-p", "-q", "ours", "base", "theirs", check=False)
+    return done.stdout, done.returncode == 0
+
+
+def is_ancestor(repo: Repo, old: str, new: str) -> bool:
+    """Whether a commit is another or comes before it."""
+    return call(repo.root, "merge-base", "--is-ancestor", old, new, check=False).returncode == 0
 
 
 def has(repo: Repo, blobs_: Sequence[str]) -> bool:

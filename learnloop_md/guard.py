@@ -81,6 +81,12 @@ def refuse_secrets(fields: Mapping[str, str]) -> None:
             raise RefusedError(message, SECRETS_HINT, code=f"secret:{kind}")
 
 
+def refuse_new(path: str, before: str, after: str) -> None:
+    """Nothing, when a text holds no secret that its older one did not have. Raises RefusedError."""
+    if (found := places(after)) and found - places(before):
+        refuse_secrets({path: after})
+
+
 def _located(text: str, position: int, shape: Shape) -> Secret:
     line_start = text.rfind("\n", 0, position) + 1
     return Secret(shape.kind, shape.label, text.count("\n", 0, position) + 1, position - line_start + 1)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from learnloop_md import git, lessonfile, walk
+from learnloop_md import git, lessonfile, outline, walk
 from learnloop_md import memory as memories
 from learnloop_md.errors import UnableError
 from learnloop_md.lesson import Lesson
@@ -258,3 +259,14 @@ def state_before(place: Place, path: str) -> str:
         if lesson and lesson.state != "archived":
             return lesson.state
     return ""
+
+
+def is_codified(before: bytes | None, after: bytes | None, only: Collection[str] = ()) -> bool:
+    """Whether a change of a file holds nothing but rules that codify wrote or took away, of the meant lessons."""
+    old, new = (Counter((data or b"").decode("utf-8", "replace").splitlines()) for data in (before, after))
+    changed = [line.strip() for line in ((old - new) + (new - old))]
+    marks = [f"<!-- learnloop: {slug} " for slug in only] or ["<!-- learnloop: "]
+    return any(mark in line for line in changed for mark in marks) and all(
+        not line or line.startswith("#") or any(mark in line for mark in marks) or line in outline.LEARNINGS
+        for line in changed
+    )

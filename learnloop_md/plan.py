@@ -65,12 +65,17 @@ def message(plan: Plan) -> str:
 
 def without(plan: Plan, slugs: Collection[str]) -> Plan:
     """The plan as its commit may tell it: these (private) lessons are not even named in git."""
-    named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, slugs))})(?![\w-])")
+    named = naming(slugs)
     if not slugs or not named.search("\n".join([*plan.slugs, plan.why, plan.subject])):
         return plan
     why = "\n".join(line for line in plan.why.split("\n") if not named.search(line))
     subject = "" if named.search(plan.subject) else plan.subject
     return plan._replace(slugs=tuple(slug for slug in plan.slugs if slug not in slugs), why=why, subject=subject)
+
+
+def naming(slugs: Collection[str]) -> re.Pattern[str]:
+    """What finds any of these slugs in a text, as words of their own."""
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, slugs))})(?![\w-])")
 
 
 def diff(edits: Sequence[Edit]) -> str:

@@ -43,16 +43,37 @@ def commit(
     with locks.held(repo.folder / "lock"):
         args = ["commit-tree", tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
         words = message.encode(errors="surrogateescape")
-        new = (_signed(repo, args, words, who) if sign else call(repo.root, *args, given=words, extra=who)).stdout
-        with _own_entries(repo, files, len(new.strip())) as extra:
-            moved = ["-m", f"commit: {message.partition(chr(10))[0]}", "HEAD", new.decode().strip()]
-            try:
-                call(repo.root, "update-ref", *moved, parent or "0" * len(new.strip()), extra={**extra, **(who or {})})
-            except GitError as error:
-                if head(repo) != parent:
-                    raise MovedError(error.message) from error
-                raise
-    return new.decode().strip()
+        made = _signed(repo, args, words, who) if sign else call(repo.root, *args, given=words, extra=who)
+        new = made.stdout.decode().strip()
+        _move(repo, new, parent, files, f"commit: {message.partition(chr(10))[0]}", who)
+    return new
+
+
+def land(repo: Repo, new: str, parent: str, files: Mapping[str, str | None], words: str) -> None:
+    """Move HEAD from parent to a commit that is made, and the entries of these paths in the index with it.
+
+    Raises MovedError and GitError as commit() does; nothing is changed then.
+    """
+    with locks.held(repo.folder / "lock"):
+        _move(repo, new, parent, files, words)
+
+
+def _move(
+    repo: Repo,
+    new: str,
+    parent: str,
+    files: Mapping[str, str | None],
+    words: str,
+    who: Mapping[str, str] | None = None,
+) -> None:
+    with _own_entries(repo, files, len(new)) as extra:
+        try:
+            moved = ["update-ref", "-m", words, "HEAD", new, parent or "0" * len(new)]
+            call(repo.root, *moved, extra={**extra, **(who or {})})
+        except GitError as error:
+            if head(repo) != parent:
+                raise MovedError(error.message) from error
+            raise
 
 
 def _signed(

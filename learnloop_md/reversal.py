@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection
 from typing import NamedTuple
 
-from learnloop_md import git, history, lessonfile, outline
+from learnloop_md import git, history, lessonfile
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.history import Step
 from learnloop_md.place import Place
@@ -157,7 +155,7 @@ def _ours(place: Place, part: Part) -> dict[str, Change]:
         elif path == place.in_repo(place.document):
             meant = not only or only == set(step.slugs)
         else:
-            meant = _is_codified(before, after, only)
+            meant = history.is_codified(before, after, only)
         if meant:
             found[path] = (before, after)
     was_there = {path for path, (before, _) in found.items() if step.change == "absorb" and before is None}
@@ -170,14 +168,3 @@ def _contents(place: Place, step: Step) -> dict[str, Change]:
     paths = [path for path in step.changes if path.endswith(".md") or path == place.in_repo(place.document)]
     texts = history.contents(place, [blob for path in paths for blob in step.changes[path]])
     return {path: (texts[2 * n], texts[2 * n + 1]) for n, path in enumerate(paths)}
-
-
-def _is_codified(before: bytes | None, after: bytes | None, only: Collection[str]) -> bool:
-    """Whether a change of a file holds nothing but rules that codify wrote or took away, of the meant lessons."""
-    old, new = (Counter((data or b"").decode("utf-8", "replace").splitlines()) for data in (before, after))
-    changed = [line.strip() for line in ((old - new) + (new - old))]
-    marks = [f"<!-- learnloop: {slug} " for slug in only] or ["<!-- learnloop: "]
-    return any(mark in line for line in changed for mark in marks) and all(
-        not line or line.startswith("#") or any(mark in line for mark in marks) or line in outline.LEARNINGS
-        for line in changed
-    )

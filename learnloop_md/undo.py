@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from learnloop_md import git, history, lessonfile, reversal, store
@@ -108,12 +107,9 @@ def _merged(path: str, current: bytes | None, base: bytes | None, other: bytes |
             return current
         how = "removed" if current is None else "changed"
         raise UnableError(f"{path} was {how} since", hint, code="changed-since")
-    with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
-        for name, content in (("current", current), ("base", base), ("other", other)):
-            (Path(folder) / name).write_bytes(content)
-        merged = git.call(Path(folder), "merge-file", "-p", "-q", "current", "base", "other", check=False)
-    if merged.returncode == 0:
-        return merged.stdout
+    merged, clean = git.merge_file(base, current, other)
+    if clean:
+        return merged
     if not strict:
         return current
     if (fields := _by_fields(path, current, base, other)) is not None:

@@ -1,0 +1,203 @@
+"""Changes of a memory that a remote does not have: what was committed, what is queued, what is not committed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from learnloop_md import git, history, lessonfile, settings
+from learnloop_md.apply import Done
+from learnloop_md.git import Delta, Repo
+from learnloop_md.lesson import Lesson
+from learnloop_md.lessonfile import Quarantined
+from learnloop_md.memory import Memory
+from learnloop_md.place import Place
+from learnloop_md.plan import Plan, message, naming, without
+from learnloop_md.store import Ledger
+
+
+class Patch(NamedTuple):
+    """A commit to be: its message, whose it is, and its files before and after, by repository path."""
+
+    message: str
+    files: dict[str, Delta]
+    who: Mapping[str, str] = MappingProxyType(
+        {}
+    )  # the author as git's environment names him; else who runs the command
+    source: str = ""  # the commit that it is
+
+    def __str__(self) -> str:
+        return f"{self.source[:10]} {self.message.partition(chr(10))[0]}".strip()
+
+
+class Outgoing(NamedTuple):
+    """What may be sent: patches, oldest first, and the lessons that were taken out of them because they are private."""
+
+    patches: tuple[Patch, ...]
+    hidden: dict[str, Lesson]
+
+
+# --- where they come from -------------------------------------------------------------------------------------------
+
+
+def commits(place: Place, repo: Repo, tip: str, *, only_memory: bool) -> list[Patch]:
+    """The commits of HEAD that tip does not have, merges excepted; only_memory leaves out those without our paths."""
+    where = ["--", place.inside or "."] if only_memory else []
+    words = ["rev-list", "--reverse", "--topo-order", "--no-merges", "HEAD", *([f"^{tip}"] if tip else []), *where]
+    return [_patch_of(repo, commit) for commit in git.out(repo.root, *words).split()]
+
+
+def _patch_of(repo: Repo, commit: str) -> Patch:
+    shown = git.out(repo.root, "show", "-s", "--date=raw", "--format=%P%x00%an%x00%ae%x00%ad%x00%B", commit)
+    parents, name, mail, date, said = shown.split("\0", 4)
+    who = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_AUTHOR_DATE": f"@{date}"}
+    return Patch(said.rstrip("\n") + "\n", git.deltas(repo, parents.partition(" ")[0], commit), who, commit)
+
+
+_INIT_FILES = (".gitattributes", ".gitignore", settings.FILE, "SKILL.md")
+
+
+def is_ours(place: Place, repo: Repo, patch: Patch) -> bool:
+    """Whether a commit holds nothing but the memory, or what the tool itself wrote outside it (codify, init)."""
+    outside = [path for path in patch.files if not is_memory_path(place, path)]
+    if not outside or not history.trailer(patch.message, "Learnloop-Command"):
+        return not outside
+    if history.trailer(patch.message, "Learnloop-Change") == ["init"]:
+        return all(path.rpartition("/")[2] in _INIT_FILES for path in outside)
+    sides = git.blobs(repo, [_oid(entry) for path in outside for entry in patch.files[path]])
+    return all(history.is_codified(*pair) for pair in zip(sides[::2], sides[1::2], strict=True))
+
+
+def is_memory_path(place: Place, path: str) -> bool:
+    """Whether a repository path is that of a lesson or the document."""
+    return path == place.in_repo(place.document) or bool(history.lesson_of(place, path))
+
+
+def _oid(entry: str | None) -> str:
+    return entry.split()[1] if entry else "0" * 40
+
+
+def queued(repo: Repo, ledger: Ledger | None) -> tuple[list[Patch], dict[str, str | None]]:
+    """What waits for its commit, as the next command would commit it, and how its paths stand afterwards."""
+    queue = ledger.queue if ledger else ()
+    state = git.at_head(repo, sorted({path for item in queue for path in item["files"]})) if queue else {}
+    found = []
+    for item in queue:
+        ours = {path: entry for path, entry in item["files"].items() if state[path] == item["was"][path] != entry}
+        if git.has(repo, [_oid(entry) for entry in ours.values() if entry]):
+            found.append(Patch(item["message"], {path: (state[path], entry) for path, entry in ours.items()}))
+            state.update(ours)
+    return [patch for patch in found if patch.files], state
+
+
+def uncommitted(place: Place, repo: Repo, done: Done, state: dict[str, str | None]) -> list[Patch]:
+    """What absorbing would commit, told by apply.look, after the queue."""
+    secret = done.memory.private
+    found = []
+    for row in done.plans:
+        new = {path: entry for path, entry in _entries(place, repo, row).items() if _may_enter(repo, path, entry)}
+        before = {**git.at_head(repo, list(new)), **state} if new else {}
+        files = {path: (before[path], entry) for path, entry in new.items() if before[path] != entry}
+        state.update(new)
+        if files:
+            found.append(Patch(message(without(row, secret)), files))
+    return found
+
+
+def _may_enter(repo: Repo, path: str, entry: str | None) -> bool:
+    return entry is None or bool(git.tracked(repo, path)) or not git.ignored(repo, [path])
+
+
+def _entries(place: Place, repo: Repo, row: Plan) -> dict[str, str | None]:
+    """A plan's files as git would store them, through its filters."""
+    links = {path: in_repo(place, repo, path) for path in row.paths}
+    heads = git.at_head(repo, list(links.values()))
+    found = git.on_disk(repo, {links[path]: heads[links[path]] for path in row.also}) if row.also else {}
+    for edit in row.edits:
+        path = links[edit.path]
+        old = heads[path]
+        content = (edit.after or "").encode("utf-8", "surrogateescape")
+        mode = old.split()[0] if old else "100644"
+        found[path] = None if edit.after is None else f"{mode} {git.stored(repo, content, path)}"
+    return found
+
+
+def in_repo(place: Place, repo: Repo, path: str) -> str:
+    """A path of the memory as the repository names it, a document that is a link followed."""
+    full = repo.root / place.in_repo(path)
+    real = full.resolve() if full.is_symlink() else full
+    return real.relative_to(repo.root).as_posix() if real.is_relative_to(repo.root) else place.in_repo(path)
+
+
+# --- what of them may leave -----------------------------------------------------------------------------------------
+
+
+def outgoing(place: Place, repo: Repo, patches: Iterable[Patch], known: Memory) -> Outgoing:
+    """The patches without private lessons and without files that cannot be read; neither is named in a message."""
+    sieve = _Sieve(place, repo, known, list(patches))
+    told = []
+    for patch in sieve.patches:
+        files = sieve.kept(patch)
+        less = len(files) < len(patch.files)
+        if files and not (less and files.keys() <= {sieve.document}):
+            words = _untold(_bare(patch.message) if less else patch.message, sieve.hidden.keys())
+            told.append(patch._replace(message=words, files=files))
+    return Outgoing(tuple(told), sieve.hidden)
+
+
+class _Sieve:
+    """Takes files out of patches; the next patch of such a file starts where the last one that was kept ended."""
+
+    def __init__(self, place: Place, repo: Repo, known: Memory, patches: Sequence[Patch]) -> None:
+        self.place, self.repo, self.known, self.patches = place, repo, known, patches
+        self.hidden = {slug: known.lessons[slug] for slug in known.private}
+        self.held: dict[str, str | None] = {}
+        ids = sorted({_oid(after) for patch in patches for _, after in patch.files.values() if after})
+        self.content = dict(zip(ids, git.blobs(repo, ids), strict=True))
+        self.document = in_repo(place, repo, place.document)
+
+    def kept(self, patch: Patch) -> dict[str, Delta]:
+        files: dict[str, Delta] = {}
+        for path, (was, after) in patch.files.items():
+            before = self.held.pop(path) if path in self.held else was
+            if after and self._stays(path, self.content[_oid(after)]):
+                self.held[path] = before
+            elif before != after:
+                files[path] = (before, after)
+        return files
+
+    def _stays(self, path: str, data: bytes) -> bool:
+        """Whether this state of a file stays here."""
+        if path == self.document:
+            return bool(data.strip()) and isinstance(lessonfile.decode(path, data), Quarantined)
+        if not is_memory_path(self.place, path):
+            return False
+        prefix = f"{self.place.inside}/" if self.place.inside else ""
+        reading = lessonfile.read(path.removeprefix(prefix), data)
+        if isinstance(reading, Quarantined):
+            return True
+        lesson = reading.lesson
+        is_private = lesson.type.lower() in self.known.private_types
+        if is_private and lesson.slug not in self.known.lessons:
+            self.hidden.setdefault(lesson.slug, lesson)
+        return is_private or lesson.slug in self.hidden
+
+
+def _bare(said: str) -> str:
+    """A commit message without its body, which may quote what was taken out."""
+    first, _, rest = said.rstrip("\n").partition("\n")
+    last = rest.rpartition("\n\n")[2]
+    return f"{first}\n\n{last}\n" if history.trailer(said, "Learnloop-Change") else f"{first}\n"
+
+
+def _untold(said: str, slugs: Collection[str]) -> str:
+    """A commit message that does not name these lessons."""
+    if not slugs or not (named := naming(slugs)).search(said):
+        return said
+    first, *rest = said.split("\n")
+    if named.search(first):
+        change = next(iter(history.trailer(said, "Learnloop-Change")), "edit")
+        left = [slug for slug in history.trailer(said, "Lesson") if slug not in slugs]
+        first = f"learnloop: {change} {', '.join(left[:3])}".rstrip()
+    return "\n".join([first, *(line for line in rest if not named.search(line))])

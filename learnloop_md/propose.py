@@ -1,0 +1,137 @@
+"""Propose: what the remote does not have yet as a branch of its own; HEAD, index, work tree and queue stay."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from typing import NamedTuple
+
+from learnloop_md import apply, branch, git, lessonfile, patches, remotes, store, transplant
+from learnloop_md.apply import Asked, Done
+from learnloop_md.errors import UnableError
+from learnloop_md.git import GitError, Repo
+from learnloop_md.history import trailer
+from learnloop_md.lesson import free_slug
+from learnloop_md.patches import Outgoing, Patch
+from learnloop_md.place import Place
+from learnloop_md.transplant import Carried, Goal
+
+PREFIX = "learnloop"
+
+
+class Proposed(NamedTuple):
+    """What became of a proposal; no commits and a branch: it was made before; neither: there is nothing to propose."""
+
+    branch: str
+    remote: str
+    base: str  # the remote's branch that it is built on
+    commits: tuple[str, ...]
+    patches: tuple[Patch, ...]
+    pushed: bool
+    done: Done
+    notices: tuple[str, ...]
+
+
+def propose(place: Place, asked: Asked, *, name: str = "", remote: str = "", push: bool = False) -> Proposed:
+    """Make the branch, and send it where push is set (design §6).
+
+    Raises UnableError without git, commit or remote, for a name that is taken and for a conflict; nothing is made then.
+    """
+    repo = place.repo
+    if repo is None or not git.head(repo):
+        raise UnableError("a proposal needs a git repository with a commit", "run: learnloop init", code="no-git")
+    if rule := git.ignored_by(repo, place.in_repo(place.document)):
+        raise UnableError(f"git ignores this memory ({rule})", "it cannot be proposed", code="ignored")
+    remote = remotes.chosen(repo, remote)
+    if name:
+        branch.check_name(repo, name)
+    goal, notices = _goal(repo, remote, fetch=not asked.dry_run)
+    with nullcontext() if asked.dry_run else store.locked(place):
+        done = apply.look(place, asked)
+        sent, told = _outgoing(place, repo, goal.tip, done)
+    carried = transplant.carry(place, repo, goal, sent, done.memory)
+    notices = (*notices, *told, *done.notices, *carried.notices)
+    made = Proposed("", remote, goal.name, (), (), False, done, notices)  # unless there is something
+    if carried.commits:
+        known = _same(repo, remote, carried.tip) if not name else ""
+        made = made._replace(branch=known)
+        if not known:
+            chosen = name or _free_name(repo, remote, asked.today, carried)
+            made = made._replace(branch=chosen, commits=carried.commits, patches=carried.patches)
+            if not asked.dry_run:
+                words = ["update-ref", "-m", "learnloop: propose", f"refs/heads/{chosen}", carried.tip]
+                git.call(repo.root, *words, "0" * len(carried.tip))
+    return made._replace(pushed=_pushed(repo, made)) if push and made.branch and not asked.dry_run else made
+
+
+def _goal(repo: Repo, remote: str, *, fetch: bool) -> tuple[Goal, tuple[str, ...]]:
+    """The tip of the remote's default branch, and what to tell of finding it."""
+    failed = remotes.fetch(repo, remote) if fetch else ""
+    name = remotes.default_branch(repo, remote)
+    if not name:
+        why = f" ({failed})" if failed else ""
+        hint = f"push the branch that others build on first: git push -u {remote} main"
+        raise UnableError(f"no default branch of {remote} is known{why}", hint, code="no-default-branch")
+    goal = f"{remote}/{name}"
+    hint = f"merge {goal} into your branch first, or wait until the other change is agreed on; nothing was made"
+    told = f"{remote} cannot be reached ({failed}): built on what is known of {goal}"
+    return Goal(remotes.branch_tip(repo, remote, name), goal, hint), (told,) if failed else ()
+
+
+def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing, list[str]]:
+    """Everything that the tip does not have: our commits, the queue, and what is not committed."""
+    told = []
+    committed = []
+    for patch in patches.commits(place, repo, tip, only_memory=True):
+        if patches.is_ours(place, repo, patch):
+            committed.append(patch)
+        else:
+            told.append(f"left out, as it holds more than the memory: {patch}")
+    waiting, state = patches.queued(repo, done.memory.ledger)
+    rest = patches.uncommitted(place, repo, done, state)
+    staged = [path for path, flags in git.changed(repo, place.inside).items() if flags[0] not in " ?"]
+    told += [f"left out, as you have staged it: {p}" for p in staged if patches.is_memory_path(place, p)]
+    return patches.outgoing(place, repo, [*committed, *waiting, *rest], done.memory), told
+
+
+def _same(repo: Repo, remote: str, tip: str) -> str:
+    """The branch of an earlier proposal that holds the same, "" for none."""
+    tree = git.out(repo.root, "rev-parse", f"{tip}^{{tree}}")
+    known = remotes.branches(repo, f"refs/heads/{PREFIX}", f"refs/heads/{PREFIX}-*")
+    return next((ref.removeprefix("refs/heads/") for ref, other in known.items() if other == tree), "")
+
+
+def _free_name(repo: Repo, remote: str, day: str, carried: Carried) -> str:
+    """A name that neither this repository nor the remote has."""
+    roots = ("refs/heads/", f"refs/remotes/{remote}/")
+    refs = remotes.branches(repo, *roots)
+    taken = {ref.removeprefix(root) for ref in refs for root in roots if ref.startswith(root)}
+    first = carried.patches[0]
+    named = [*trailer(first.message, "Lesson"), *(lessonfile.stem(path) for path in sorted(first.files))]
+    gap = "-" if PREFIX in taken else "/"  # git keeps no branch below another branch
+    for slug in (*named, "memory"):
+        name = free_slug(f"{PREFIX}{gap}{day}-{slug}", taken)
+        if git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode == 0:
+            return name
+    raise AssertionError("a name of letters and digits names a branch")
+
+
+def _pushed(repo: Repo, made: Proposed) -> bool:
+    ref = f"refs/heads/{made.branch}"
+    try:
+        remotes.push(repo, made.remote, f"{ref}:{ref}", options=("--quiet", "--set-upstream"))
+    except GitError as error:
+        again = f"the branch {made.branch} stays; try again: {push_command(made)}"
+        raise UnableError(error.message, again, code=error.code) from error
+    return True
+
+
+def push_command(made: Proposed) -> str:
+    """What sends the branch."""
+    return f"git push -u {made.remote} {made.branch}"
+
+
+def pull_request(place: Place, made: Proposed) -> str:
+    """How to ask for its merge, "" where the remote is no GitHub address."""
+    where = remotes.url(place.repo, made.remote) if place.repo else ""
+    return f"gh pr create --head {made.branch}" if re.search(r"(?:^|[@/])[\w.-]*github[\w.-]*[:/]", where) else ""

@@ -1,0 +1,458 @@
+"""Propose: a branch of its own from what a remote does not have, and nothing here moves (design §6)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import place as places
+from learnloop_md import store
+from tests.conftest import Ran, Run, git
+from tests.homes import DAY, SKILL, lesson_text
+
+MEMORY = ".claude/memory"
+
+
+class Clone:
+    """A code repository with a memory, cloned from a bare one on disk."""
+
+    def __init__(self, root: Path, learnloop: Run) -> None:
+        self.root, self.learnloop = root, learnloop
+        self.folder = root / MEMORY
+
+    def run(self, *words: str) -> Ran:
+        return self.learnloop(*words, "--memory", str(self.folder), "--today", DAY, cwd=self.root)
+
+    def note(self, rule: str, run: str = "r1") -> Ran:
+        done = self.run("note", rule, "--run", run)
+        assert done.code == 0, done.err
+        return done
+
+    def propose(self, *words: str) -> Ran:
+        return self.run("propose", *words, "--json")
+
+    def proposed(self, *words: str) -> str:
+        """The branch of a proposal that must succeed."""
+        done = self.propose(*words)
+        assert done.code == 0, done.out
+        assert done.json["action"] == "proposed", done.out
+        return str(done.json["branch"])
+
+    def commit(self, path: str, text: str, message: str) -> None:
+        full = self.root / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        full.write_text(text)
+        git(self.root, "add", path)
+        git(self.root, "commit", "-q", "-m", message, "--", path)
+
+    def show(self, revision: str, path: str) -> str:
+        return git(self.root, "show", f"{revision}:{MEMORY}/{path}")
+
+    def changed(self, branch: str) -> set[str]:
+        """What a branch changes against the remote's."""
+        found = git(self.root, "diff", "--name-only", "origin/main", branch).splitlines()
+        return {path.removeprefix(f"{MEMORY}/") for path in found}
+
+    def state(self) -> dict[str, object]:
+        """Everything that a proposal must leave as it is, byte for byte."""
+        files = {p: p.read_bytes() for p in sorted(self.root.rglob("*")) if p.is_file() and ".git" not in p.parts}
+        place = places.find(self.folder, str(self.folder))
+        refs = git(self.root, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return {
+            "status": git(self.root, "status", "--porcelain=v2", "--branch", "-z"),
+            "head": (self.root / ".git" / "HEAD").read_bytes(),
+            "index": (self.root / ".git" / "index").read_bytes(),
+            "files": files,
+            "ledger": (store.state_folder(place) / "ledger.json").read_bytes(),
+            "refs": [ref for ref in refs if "refs/heads/learnloop/" not in ref and "refs/remotes/" not in ref],
+        }
+
+
+@pytest.fixture
+def bare(tmp_path: Path, memory: Path, repo: Path) -> Path:
+    """A bare repository that has the initialised memory on main."""
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "hub.git")
+    return tmp_path / "hub.git"
+
+
+def cloned(bare: Path, name: str, learnloop: Run) -> Clone:
+    root = bare.parent / name
+    git(bare.parent, "clone", "-q", str(bare), name)
+    clone = Clone(root, learnloop)
+    assert clone.run("sync").code == 0
+    return clone
+
+
+@pytest.fixture
+def ours(bare: Path, learnloop: Run) -> Clone:
+    return cloned(bare, "ours", learnloop)
+
+
+@pytest.fixture
+def theirs(bare: Path, learnloop: Run) -> Clone:
+    return cloned(bare, "theirs", learnloop)
+
+
+# --- nothing here moves ---------------------------------------------------------------------------------------------
+
+
+def test_a_proposal_leaves_everything_as_it_is(ours: Clone) -> None:
+    """Design §6: without touching HEAD, index or work tree."""
+    ours.note("Stage files by name.")
+    (ours.root / "app.py").write_text("x = 2\n")
+    (ours.root / "new.py").write_text("y = 1\n")
+    git(ours.root, "add", "app.py")
+    before = ours.state()
+    branch = ours.proposed()
+    assert ours.state() == before
+    assert ours.changed(branch) == {"stage-files-by-name.md", "MEMORY.md"}
+    assert "(stage-files-by-name.md)" in ours.show(branch, "MEMORY.md")
+
+
+def test_queued_changes_are_proposed_from_a_detached_head(ours: Clone) -> None:
+    """Design §6: queued and uncommitted lessons become commits; the queue stays."""
+    git(ours.root, "switch", "-q", "--detach")
+    assert ours.run("note", "Stage files by name.", "--run", "r1", "--json").json["queued"] is True
+    before = ours.state()
+    branch = ours.proposed()
+    assert ours.state() == before
+    assert ours.changed(branch) == {"stage-files-by-name.md", "MEMORY.md"}
+    said = git(ours.root, "log", "-1", "--format=%B", branch)
+    assert said.startswith("learnloop: note stage-files-by-name\n")
+    assert "Learnloop-Change: note" in said
+    assert "Learnloop-Command: " in said
+
+
+def test_a_queued_change_is_committed_here_once_its_branch_was_merged(ours: Clone, bare: Path) -> None:
+    """The queue is left alone, and what the merge brought is not committed a second time."""
+    git(ours.root, "switch", "-q", "--detach")
+    ours.note("Stage files by name.")
+    branch = ours.proposed("--push")
+    git(bare, "update-ref", "refs/heads/main", f"refs/heads/{branch}")
+    git(ours.root, "stash", "-q", "--include-untracked")
+    git(ours.root, "switch", "-q", "main")
+    git(ours.root, "pull", "-q")
+    head = git(ours.root, "rev-parse", "HEAD")
+    assert ours.run("sync").code == 0
+    assert git(ours.root, "rev-parse", "HEAD") == head
+    assert ours.propose().json["action"] == "unchanged"
+
+
+def test_what_is_not_committed_is_proposed(ours: Clone) -> None:
+    """A hand-written lesson is absorbed on the branch as the commands do; here it stays untracked."""
+    (ours.folder / "ask-first.md").write_text(lesson_text("ask-first", "Ask first."))
+    before = ours.state()
+    branch = ours.proposed()
+    assert ours.state() == before
+    assert "(ask-first.md)" in ours.show(branch, "MEMORY.md")
+    assert ours.show(branch, "ask-first.md") == lesson_text("ask-first", "Ask first.").rstrip("\n")
+    assert "Learnloop-Change: absorb" in git(ours.root, "log", "-1", "--format=%B", branch)
+
+
+def test_what_a_person_has_staged_is_left_out_and_named(ours: Clone) -> None:
+    """What is staged is a person's."""
+    ours.note("Stage files by name.")
+    (ours.folder / "ask-first.md").write_text(lesson_text("ask-first", "Ask first."))
+    git(ours.root, "add", f"{MEMORY}/ask-first.md")
+    before = ours.state()
+    done = ours.propose()
+    assert ours.state() == before
+    assert "ask-first.md" in done.err
+    assert "ask-first.md" not in ours.changed(done.json["branch"])
+    assert "ask-first" not in ours.show(done.json["branch"], "MEMORY.md")
+
+
+# --- which commits --------------------------------------------------------------------------------------------------
+
+
+def test_only_the_lessons_of_a_feature_branch_get_in(ours: Clone) -> None:
+    """Commits all of whose paths are the memory's; one that is mixed is left out and named."""
+    git(ours.root, "switch", "-q", "-c", "feature")
+    ours.commit("feature.py", "z = 1\n", "Add a feature")
+    ours.note("Stage files by name.")
+    ours.commit("feature.py", "z = 2\n", "Change it")
+    ours.note("Ask before renaming names.")
+    (ours.folder / "by-hand.md").write_text(lesson_text("by-hand", "Read by hand."))
+    (ours.root / "feature.py").write_text("z = 3\n")
+    git(ours.root, "add", ".")
+    git(ours.root, "commit", "-q", "-m", "Both at once")
+    before = ours.state()
+    done = ours.propose()
+    assert ours.state() == before
+    assert "Both at once" in done.err
+    branch = done.json["branch"]
+    assert "feature.py" not in "".join(ours.changed(branch))
+    assert {"stage-files-by-name.md", "ask-before-renaming-names.md"} <= ours.changed(branch)
+    assert "by-hand.md" not in ours.changed(branch)
+    assert "by-hand" not in ours.show(branch, "MEMORY.md")
+    assert len(done.json["commits"]) == 2
+    assert git(ours.root, "merge-base", "origin/main", branch) == git(ours.root, "rev-parse", "origin/main")
+
+
+def test_the_author_and_the_words_of_a_commit_are_kept(ours: Clone) -> None:
+    """log and undo recognise the commits of a proposal."""
+    ours.note("Stage files by name.")
+    keep = "%an %ae %ad%n%B"
+    old = git(ours.root, "log", "-1", f"--format={keep}", "HEAD")
+    branch = ours.proposed()
+    assert git(ours.root, "log", "-1", f"--format={keep}", branch) == old
+    git(ours.root, "switch", "-q", branch)
+    assert ours.run("undo", "stage-files-by-name", "--json").json["action"] == "undone"
+
+
+def test_a_rule_that_was_codified_goes_with_its_lesson(ours: Clone) -> None:
+    """What codify wrote outside the memory is the tool's, and belongs to the same change."""
+    ours.note("Stage files by name.")
+    ours.note("Stage files by name.", "r2")
+    assert ours.run("codify", "stage-files-by-name", "--into", "CLAUDE.md").code == 0
+    branch = ours.proposed()
+    assert "Stage files by name" in git(ours.root, "show", f"{branch}:CLAUDE.md")
+
+
+def test_a_code_commit_dressed_as_ours_stays_out(ours: Clone) -> None:
+    """A person's amended code does not pass as ours because of a trailer."""
+    ours.note("Stage files by name.")
+    (ours.root / "app.py").write_text("x = 5\n")
+    git(ours.root, "commit", "-q", "-a", "--amend", "--no-edit")
+    done = ours.propose()
+    assert done.json["action"] == "unchanged"
+    assert "left out" in done.err
+
+
+# --- twice ----------------------------------------------------------------------------------------------------------
+
+
+def test_proposing_twice_finds_the_first_branch(ours: Clone) -> None:
+    """The second time the changes are on a branch already."""
+    ours.note("Stage files by name.")
+    branch = ours.proposed()
+    again = ours.propose()
+    assert (again.code, again.json["action"], again.json["branch"]) == (0, "unchanged", branch)
+    assert again.json["commits"] == []
+    assert git(ours.root, "branch", "--list", "learnloop/*").split() == [branch]
+
+
+def test_the_first_branch_can_be_pushed_later(ours: Clone, bare: Path) -> None:
+    ours.note("Stage files by name.")
+    branch = ours.proposed()
+    assert ours.propose("--push").json["pushed"] is True
+    assert git(bare, "rev-parse", branch) == git(ours.root, "rev-parse", branch)
+
+
+def test_more_lessons_get_another_branch(ours: Clone) -> None:
+    ours.note("Stage files by name.")
+    first = ours.proposed()
+    ours.note("Ask before renaming names.")
+    second = ours.proposed()
+    assert second == f"{first}-2"
+    assert first == f"learnloop/{DAY}-stage-files-by-name"
+
+
+def test_a_branch_that_exists_is_refused(ours: Clone) -> None:
+    ours.note("Stage files by name.")
+    before = git(ours.root, "rev-parse", "main")
+    done = ours.propose("--branch", "main")
+    assert (done.code, done.json["error"]["code"]) == (4, "branch-exists")
+    assert git(ours.root, "rev-parse", "main") == before
+
+
+def test_nothing_to_propose_is_no_error(ours: Clone) -> None:
+    done = ours.propose()
+    assert (done.code, done.json["action"], done.json["branch"]) == (0, "unchanged", "")
+
+
+def test_a_squashed_merge_leaves_nothing_to_propose(ours: Clone, theirs: Clone) -> None:
+    """What a forge squashed into one commit has arrived, though no commit of ours is there."""
+    ours.note("Stage files by name.")
+    ours.note("Stage files by name.", "r2")
+    branch = ours.proposed("--push")
+    git(theirs.root, "fetch", "-q")
+    git(theirs.root, "merge", "-q", "--squash", f"origin/{branch}")
+    git(theirs.root, "commit", "-q", "-m", "Lessons (#1)")
+    git(theirs.root, "push", "-q", "origin", "main")
+    assert ours.propose().json["action"] == "unchanged"
+
+
+# --- others changed it too ------------------------------------------------------------------------------------------
+
+
+def test_neighbouring_lines_of_the_index_do_not_conflict(ours: Clone, theirs: Clone) -> None:
+    """Design §6: propose resolves before it pushes."""
+    theirs.note("Always pin the build image.")
+    git(theirs.root, "push", "-q", "origin", "main")
+    ours.note("Ask before renaming names.")
+    branch = ours.proposed()
+    document = ours.show(branch, "MEMORY.md")
+    assert document.count("(always-pin-the-build-image.md)") == 1
+    assert document.count("(ask-before-renaming-names.md)") == 1
+    assert ours.changed(branch) == {"ask-before-renaming-names.md", "MEMORY.md"}
+    plain = subprocess.run(
+        ["git", "merge-tree", "--write-tree", "origin/main", branch], cwd=ours.root, capture_output=True, check=False
+    )
+    assert plain.returncode == 0
+
+
+def test_words_changed_on_both_sides_are_refused_and_nothing_is_made(ours: Clone, theirs: Clone) -> None:
+    """A real conflict is one line that names the file; no branch is made."""
+    theirs.note("Stage files by name.")
+    git(theirs.root, "push", "-q", "origin", "main")
+    git(ours.root, "pull", "-q")
+    for clone, words in ((theirs, "Stage each file by its name."), (ours, "Stage every file by hand.")):
+        file = clone.folder / "stage-files-by-name.md"
+        file.write_text(file.read_text().replace("\nStage files by name.\n", f"\n{words}\n"))
+        assert clone.run("sync").code == 0
+    git(theirs.root, "push", "-q", "origin", "main")
+    git(ours.root, "fetch", "-q")
+    before = ours.state()
+    done = ours.run("propose")
+    assert done.code == 4
+    assert len(done.err.strip().splitlines()) == 1
+    assert f"{MEMORY}/stage-files-by-name.md" in done.err
+    assert ours.state() == before
+    assert git(ours.root, "branch", "--list", "learnloop/*") == ""
+
+
+def test_two_lessons_of_one_name_both_live(ours: Clone, theirs: Clone) -> None:
+    """Different rules under one slug: the later one gets a free name, also in its message."""
+    theirs.run("note", "Write the tests first.", "--name", "tests", "--run", "r1")
+    git(theirs.root, "push", "-q", "origin", "main")
+    ours.run("note", "Never mock the database.", "--name", "tests", "--run", "r2")
+    done = ours.propose()
+    branch = done.json["branch"]
+    assert "Write the tests first." in ours.show(branch, "tests.md")
+    assert "Never mock the database." in ours.show(branch, "tests-2.md")
+    assert "name: tests-2" in ours.show(branch, "tests-2.md")
+    assert "Lesson: tests-2" in git(ours.root, "log", "-1", "--format=%B", branch)
+    assert {"(tests.md)", "(tests-2.md)"} <= {
+        f"({line.partition('](')[2].partition(')')[0]})" for line in ours.show(branch, "MEMORY.md").splitlines()
+    }
+    assert "tests-2" in done.err
+
+
+# --- what stays here ------------------------------------------------------------------------------------------------
+
+
+def test_a_private_lesson_is_never_proposed(ours: Clone) -> None:
+    """Design §2: neither its file nor its name gets into git."""
+    assert ours.run("note", "I work in the evenings.", "--type", "user", "--run", "r1").code == 0
+    ours.note("Stage files by name.")
+    branch = ours.proposed()
+    everything = git(ours.root, "log", "-p", f"origin/main..{branch}")
+    assert "evenings" not in everything
+    assert ours.changed(branch) == {"stage-files-by-name.md", "MEMORY.md"}
+
+
+def test_a_lesson_committed_before_it_was_private_is_left_out(ours: Clone) -> None:
+    """What was committed while there was no remote does not leave with the others."""
+    git(ours.root, "remote", "rename", "origin", "hub")
+    url = git(ours.root, "remote", "get-url", "hub")
+    git(ours.root, "remote", "remove", "hub")
+    assert ours.run("note", "I work in the evenings.", "--type", "user", "--run", "r1").code == 0
+    ours.note("Stage files by name.")
+    git(ours.root, "remote", "add", "origin", url)
+    branch = ours.proposed()
+    assert "evenings" not in git(ours.root, "log", "-p", f"origin/main..{branch}")
+    assert ours.changed(branch) == {"stage-files-by-name.md", "MEMORY.md"}
+
+
+def test_a_file_that_cannot_be_read_is_not_proposed(ours: Clone) -> None:
+    """Quarantined files stay where they are."""
+    (ours.folder / "broken.md").write_bytes(b"---\nname: broken\n---\n\xff\xfe\n")
+    ours.note("Stage files by name.")
+    assert "broken.md" not in ours.changed(ours.proposed())
+
+
+def test_a_secret_in_an_older_commit_is_refused(ours: Clone) -> None:
+    """R004-20: no text enters a commit unscanned, also one that a later commit took out again."""
+    secret = "".join(("ghp", "_", "A1b2C3d4E5f6G7h8", "I9j0K1l2M3n4O5p6Q7r8"))
+    path = f"{MEMORY}/tokens.md"
+    ours.commit(path, lesson_text("tokens", "Keep tokens out.", why=f"It was {secret}."), "By hand")
+    ours.commit(path, lesson_text("tokens", "Keep tokens out."), "Take it out")
+    done = ours.propose()
+    assert done.code == 3
+    assert git(ours.root, "branch", "--list", "learnloop/*") == ""
+
+
+# --- remotes --------------------------------------------------------------------------------------------------------
+
+
+def test_offline_it_builds_on_what_is_known(ours: Clone, bare: Path) -> None:
+    ours.note("Stage files by name.")
+    bare.rename(bare.with_name("gone.git"))
+    done = ours.propose()
+    assert (done.code, done.json["action"]) == (0, "proposed")
+    assert "cannot be reached" in done.err
+
+
+def test_a_push_that_fails_leaves_the_branch(ours: Clone, bare: Path) -> None:
+    ours.note("Stage files by name.")
+    bare.rename(bare.with_name("gone.git"))
+    done = ours.run("propose", "--push")
+    assert done.code == 4
+    assert len([line for line in done.err.splitlines() if "git push -u origin" in line]) == 1
+    assert git(ours.root, "branch", "--list", "learnloop/*").strip().startswith("learnloop/")
+
+
+def test_a_pushed_branch_is_on_the_remote(ours: Clone, bare: Path) -> None:
+    ours.note("Stage files by name.")
+    done = ours.propose("--push", "--branch", "lessons")
+    assert (done.json["branch"], done.json["pushed"]) == ("lessons", True)
+    assert git(bare, "rev-parse", "lessons") == done.json["commits"][-1]
+
+
+def test_the_ways_on_are_printed(ours: Clone) -> None:
+    ours.note("Stage files by name.")
+    git(ours.root, "remote", "set-url", "--push", "origin", "git@github.com:someone/hub.git")
+    done = ours.run("propose", "--branch", "lessons")
+    assert "git push -u origin lessons" in done.out
+    assert "gh pr create --head lessons" in done.out
+
+
+def test_a_dry_run_makes_no_branch(ours: Clone) -> None:
+    ours.note("Stage files by name.")
+    before = ours.state()
+    done = ours.propose("--dry-run")
+    assert done.json["dry_run"] is True
+    assert "+Stage files by name." in done.json["plans"][0]["diff"]
+    assert ours.state() == before
+    assert git(ours.root, "branch", "--list", "learnloop/*") == ""
+
+
+@pytest.mark.parametrize("words", [(), ("--remote", "elsewhere")])
+def test_without_a_remote_it_is_one_line(memory: Path, learnloop: Run, words: tuple[str, ...]) -> None:
+    done = learnloop("propose", *words, cwd=memory)
+    assert (done.code, len(done.err.strip().splitlines())) == (4, 1)
+
+
+def test_without_git_it_is_one_line(tmp_path: Path, learnloop: Run) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Memory\n")
+    done = learnloop("propose", "--json", "--memory", str(tmp_path), cwd=tmp_path)
+    assert (done.code, json.loads(done.out)["error"]["code"]) == (4, "no-git")
+
+
+# --- the notebook of a skill ----------------------------------------------------------------------------------------
+
+
+def test_a_skills_notebook_is_proposed_beside_others_entries(tmp_path: Path, repo: Path, learnloop: Run) -> None:
+    """The other kind of memory: entries that stand next to each other do not conflict."""
+    skill = repo / "review"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text(SKILL)
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Add a skill")
+    assert learnloop("init", "--skill", str(skill), cwd=repo).code == 0
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "hub.git")
+    for name, rule in (("ours", "Stage files by name."), ("theirs", "Always pin the build image.")):
+        git(tmp_path, "clone", "-q", "hub.git", name)
+        where = str(tmp_path / name / "review" / "references")
+        assert learnloop("note", rule, "--memory", where, "--run", name, cwd=tmp_path / name).code == 0
+    git(tmp_path / "theirs", "push", "-q", "origin", "main")
+    folder = tmp_path / "ours" / "review" / "references"
+    done = learnloop("propose", "--json", "--branch", "lessons", "--memory", str(folder), cwd=tmp_path / "ours")
+    assert done.code == 0, done.out
+    notebook = git(tmp_path / "ours", "show", "lessons:review/references/memory.md")
+    for slug in ("stage-files-by-name", "always-pin-the-build-image"):
+        assert notebook.count(f"lessons/{slug}.md") == 1

@@ -1,0 +1,401 @@
+"""sync --remote: memories in repositories of their own, and git remotes as the engine between them (design §6)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from learnloop_md import git as gits
+from learnloop_md import lessonfile, memory, plumbing
+from learnloop_md import place as places
+from learnloop_md.lesson import Lesson
+from tests.conftest import Ran, Run, git
+from tests.homes import DAY, lesson_text
+
+REFUSING = """#!/bin/sh
+while read old new ref; do
+  [ $ref = refs/heads/main ] && echo 'main is protected: ask' && exit 1
+done
+exit 0
+"""
+
+
+class Own:
+    """A memory that is a repository, cloned from a bare one."""
+
+    def __init__(self, root: Path, learnloop: Run) -> None:
+        self.root, self.learnloop = root, learnloop
+
+    def run(self, *words: str) -> Ran:
+        return self.learnloop(*words, "--memory", str(self.root), "--today", DAY, cwd=self.root)
+
+    def note(self, rule: str, run: str, *more: str) -> None:
+        done = self.run("note", rule, "--run", run, *more)
+        assert done.code == 0, done.err
+
+    def sync(self) -> Ran:
+        done = self.run("sync", "--remote", "--json")
+        assert done.code == 0, done.out
+        return done
+
+    def refused(self, code: str) -> str:
+        """The one line of a sync that must stop, which leaves HEAD, index and files alone."""
+        before = self.state()
+        done = self.run("sync", "--remote")
+        assert done.code == 4, done.out
+        assert len(done.err.strip().splitlines()) == 1
+        assert self.state() == before
+        assert self.run("sync", "--remote", "--json").json["error"]["code"] == code
+        return done.err
+
+    def state(self) -> dict[str, object]:
+        files = {p: p.read_bytes() for p in sorted(self.root.rglob("*")) if p.is_file() and ".git" not in p.parts}
+        return {"files": files, "status": git(self.root, "status", "--porcelain"), "head": self.head}
+
+    @property
+    def head(self) -> str:
+        return git(self.root, "rev-parse", "HEAD")
+
+    @property
+    def tree(self) -> str:
+        return git(self.root, "rev-parse", "HEAD^{tree}")
+
+    @property
+    def lessons(self) -> dict[str, Lesson]:
+        return memory.load(places.find(self.root, str(self.root))).lessons
+
+    @property
+    def document(self) -> str:
+        return (self.root / "MEMORY.md").read_text("utf-8")
+
+    def is_clean(self) -> bool:
+        return git(self.root, "status", "--porcelain") == ""
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A bare repository whose main holds an empty memory."""
+    first = tmp_path / "first"
+    first.mkdir()
+    git(first, "init", "-q", "-b", "main")
+    (first / "MEMORY.md").write_text("# Memory\n")
+    git(first, "add", ".")
+    git(first, "commit", "-q", "-m", "Start")
+    git(tmp_path, "clone", "-q", "--bare", "first", "hub.git")
+    return tmp_path / "hub.git"
+
+
+def cloned(bare: Path, name: str, learnloop: Run) -> Own:
+    git(bare.parent, "clone", "-q", str(bare), name)
+    return Own(bare.parent / name, learnloop)
+
+
+@pytest.fixture
+def ours(bare: Path, learnloop: Run) -> Own:
+    return cloned(bare, "ours", learnloop)
+
+
+@pytest.fixture
+def theirs(bare: Path, learnloop: Run) -> Own:
+    return cloned(bare, "theirs", learnloop)
+
+
+# --- to and fro -----------------------------------------------------------------------------------------------------
+
+
+def test_a_lesson_reaches_another_clone(ours: Own, theirs: Own) -> None:
+    ours.note("Stage files by name.", "r1")
+    sent = ours.sync().json
+    assert (sent["action"], sent["pulled"], len(sent["pushed"])) == ("synced", 0, 1)
+    got = theirs.sync().json
+    assert (got["pulled"], got["pushed"]) == (1, [])
+    assert theirs.lessons["stage-files-by-name"].rule == "Stage files by name."
+    assert theirs.head == ours.head
+    assert theirs.is_clean()
+    again = theirs.sync().json
+    assert (again["action"], again["pulled"], again["pushed"]) == ("unchanged", 0, [])
+
+
+def test_both_sides_neighbouring_lines_go_together(ours: Own, theirs: Own) -> None:
+    """Each file is merged by what it says: neighbouring lines of the index do not conflict."""
+    ours.note("Stage files by name.", "r1")
+    theirs.note("Always pin the build image.", "r2")
+    ours.sync()
+    done = theirs.sync().json
+    assert (done["pulled"], len(done["pushed"])) == (1, 1)
+    ours.sync()
+    assert ours.tree == theirs.tree
+    for slug in ("stage-files-by-name", "always-pin-the-build-image"):
+        assert ours.document.count(f"({slug}.md)") == 1
+    assert git(theirs.root, "rev-list", "--merges", "HEAD") == ""
+
+
+def test_the_same_lesson_on_both_sides_is_one_with_both_sightings(ours: Own, theirs: Own) -> None:
+    ours.note("Stage files by name.", "r1")
+    theirs.note("Stage files by name.", "r2")
+    ours.sync()
+    theirs.sync()
+    ours.sync()
+    assert ours.tree == theirs.tree
+    assert list(ours.lessons) == ["stage-files-by-name"]
+    assert {event.run for event in ours.lessons["stage-files-by-name"].seen} == {"r1", "r2"}
+
+
+def test_different_rules_under_one_name_both_live(ours: Own, theirs: Own) -> None:
+    """The later one gets a free name; its later sightings follow it."""
+    ours.note("Write the tests first.", "r1", "--name", "tests")
+    theirs.note("Never mock the database.", "r2", "--name", "tests")
+    assert theirs.run("confirm", "tests", "--run", "r3").code == 0
+    ours.sync()
+    assert "tests-2" in theirs.sync().err
+    ours.sync()
+    assert ours.tree == theirs.tree
+    found = ours.lessons
+    assert {slug: lesson.rule for slug, lesson in found.items()} == {
+        "tests": "Write the tests first.",
+        "tests-2": "Never mock the database.",
+    }
+    assert (len(found["tests-2"].confirmed), len(found["tests"].confirmed)) == (1, 0)
+    assert ours.document.count("(tests.md)") == ours.document.count("(tests-2.md)") == 1
+
+
+def test_an_archived_lesson_is_archived_everywhere(ours: Own, theirs: Own) -> None:
+    ours.note("Stage files by name.", "r1")
+    ours.sync()
+    theirs.sync()
+    assert theirs.run("archive", "stage-files-by-name", "--note", "Not so").code == 0
+    theirs.sync()
+    done = ours.sync()
+    assert "absorbed" not in done.err
+    assert ours.lessons["stage-files-by-name"].state == "archived"
+    assert ours.head == theirs.head
+
+
+def test_a_hand_edit_that_others_pushed_is_absorbed_and_sent(ours: Own, theirs: Own) -> None:
+    """Somebody without the tool edits and pushes; the next sync takes it up."""
+    (ours.root / "ask-first.md").write_text(lesson_text("ask-first", "Ask first."))
+    git(ours.root, "add", ".")
+    git(ours.root, "commit", "-q", "-m", "By hand")
+    git(ours.root, "push", "-q")
+    theirs.note("Stage files by name.", "r1")
+    theirs.sync()
+    assert "(ask-first.md)" in theirs.document
+    assert theirs.is_clean()
+    assert git(theirs.root, "rev-parse", "origin/main") == theirs.head
+
+
+def test_an_empty_remote_gets_everything(tmp_path: Path, learnloop: Run, bare: Path) -> None:
+    """The first push; and two memories that began apart become one."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "empty.git")
+    homes = []
+    for name in ("one", "two"):
+        root = tmp_path / name
+        git(tmp_path, "init", "-q", "-b", "main", name)
+        (root / "MEMORY.md").write_text("# Memory\n")
+        home = Own(root, learnloop)
+        home.note(f"Lesson of clone {name}.", name)
+        git(root, "remote", "add", "origin", str(tmp_path / "empty.git"))
+        homes.append(home)
+        home.sync()
+    homes[0].sync()
+    assert homes[0].tree == homes[1].tree
+    assert len(homes[0].lessons) == 2
+
+
+def test_five_clones_at_work_at_once_end_alike(bare: Path, learnloop: Run, tmp_path: Path) -> None:
+    """Nothing is lost: every lesson and every event of every clone is in each of them at the end."""
+    names = ("ada", "ben", "cleo", "dan", "eve")
+    clones = {name: cloned(bare, name, learnloop) for name in names}
+    told: list[str] = []
+
+    def learn(root: Path, *words: str) -> int:
+        command = [sys.executable, "-m", "learnloop_md", *words, "--memory", str(root), "--today", DAY]
+        done = subprocess.run(command, cwd=root, env=dict(os.environ), capture_output=True, text=True, check=False)
+        told.append(f"{root.name} {words[0]}: {done.stderr}")
+        return done.returncode
+
+    def work(name: str) -> None:
+        root = clones[name].root
+        for turn in range(2):
+            run = ("--run", f"{name}{turn}")
+            assert learn(root, "note", f"Clone {name} learns thing number {turn}.", "--new", *run) == 0
+            assert learn(root, "note", "Stage files by name.", "--name", "stage", *run) == 0
+            learn(root, "sync", "--remote")
+            assert learn(root, "confirm", "stage", *run) == 0
+        for _ in range(8):
+            if learn(root, "sync", "--remote") == 0:
+                return
+        raise AssertionError("\n".join(row for row in told if row.startswith(name)))
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(work, names))
+    for name in names:
+        clones[name].sync()
+    assert len({clone.tree for clone in clones.values()}) == 1
+    assert all(clone.is_clean() for clone in clones.values())
+    found = clones["ada"].lessons
+    assert len(found) == 1 + 2 * len(names)
+    everybody = {f"{name}{turn}" for name in names for turn in range(2)}
+    assert {event.run for event in found["stage"].seen} == everybody
+    assert {event.run for event in found["stage"].confirmed} == everybody
+    for slug in found:
+        assert clones["ada"].document.count(f"({slug}.md)") == 1
+    assert learnloop("check", "--memory", str(clones["ada"].root)).code == 0
+
+
+# --- a person's work ------------------------------------------------------------------------------------------------
+
+
+def test_staged_and_unstaged_work_stays(ours: Own, theirs: Own) -> None:
+    """Only the changed paths move: nothing of a person's is lost."""
+    ours.note("Stage files by name.", "r1")
+    ours.sync()
+    (theirs.root / "plan.txt").write_text("staged\n")
+    git(theirs.root, "add", "plan.txt")
+    (theirs.root / "plan.txt").write_text("unstaged\n")
+    (theirs.root / "scratch.txt").write_text("untracked\n")
+    theirs.note("Always pin the build image.", "r2")
+    theirs.sync()
+    assert git(theirs.root, "show", ":plan.txt") == "staged"
+    assert (theirs.root / "plan.txt").read_text() == "unstaged\n"
+    assert git(theirs.root, "status", "--porcelain").splitlines() == ["AM plan.txt", "?? scratch.txt"]
+
+
+def test_a_file_in_the_way_stops_it(ours: Own, theirs: Own) -> None:
+    """What others pushed never overwrites what is here alone."""
+    (ours.root / "plan.txt").write_text("theirs\n")
+    git(ours.root, "add", "plan.txt")
+    git(ours.root, "commit", "-q", "-m", "A plan")
+    git(ours.root, "push", "-q")
+    (theirs.root / "plan.txt").write_text("mine\n")
+    theirs.note("Stage files by name.", "r1")
+    assert "plan.txt" in theirs.refused("dirty-file")
+    assert (theirs.root / "plan.txt").read_text() == "mine\n"
+
+
+def test_a_link_that_others_pushed_is_not_made(ours: Own, theirs: Own) -> None:
+    """Design §11: nothing is written through a link."""
+    (ours.root / "away.md").symlink_to("/etc/hostname")
+    git(ours.root, "add", ".")
+    git(ours.root, "commit", "-q", "-m", "A link")
+    git(ours.root, "push", "-q")
+    assert "away.md" in theirs.refused("not-a-file")
+
+
+def test_a_private_lesson_never_leaves(tmp_path: Path, ours: Own, bare: Path) -> None:
+    """Also one that was committed before there was a remote: it stays here, as a file that git does not have."""
+    git(ours.root, "remote", "remove", "origin")
+    ours.note("I work in the evenings.", "r1", "--type", "user")
+    ours.note("Stage files by name.", "r1")
+    assert "i-work-in-the-evenings.md" in git(ours.root, "ls-files").splitlines()
+    git(ours.root, "remote", "add", "origin", str(bare))
+    ours.sync()
+    assert "evenings" not in git(bare, "log", "-p", "main")
+    assert (ours.root / "i-work-in-the-evenings.md").exists()
+    assert "stage-files-by-name.md" in git(bare, "ls-tree", "--name-only", "main").splitlines()
+    assert ours.is_clean()
+    assert ours.sync().json["action"] == "unchanged"
+
+
+# --- where it stops -------------------------------------------------------------------------------------------------
+
+
+def test_a_commit_that_is_not_ours_stops_it(ours: Own) -> None:
+    """Design §6: it stops where HEAD holds unpushed commits that are not ours."""
+    (ours.root / "plan.txt").write_text("x\n")
+    git(ours.root, "add", "plan.txt")
+    git(ours.root, "commit", "-q", "-m", "A plan")
+    assert "A plan" in ours.refused("foreign-commits")
+
+
+def test_a_detached_head_stops_it(ours: Own) -> None:
+    git(ours.root, "switch", "-q", "--detach")
+    assert "detached" in ours.refused("detached")
+
+
+def test_a_merge_in_progress_stops_it(ours: Own) -> None:
+    ours.note("Stage files by name.", "r1")
+    (ours.root / ".git" / "MERGE_HEAD").write_text(ours.head + "\n")
+    assert "a merge is in progress" in ours.refused("bad-moment")
+
+
+def test_a_staged_memory_file_stops_it(ours: Own) -> None:
+    (ours.root / "ask-first.md").write_text(lesson_text("ask-first", "Ask first."))
+    git(ours.root, "add", "ask-first.md")
+    assert ours.run("sync", "--remote").code == 4
+
+
+def test_a_quarantined_file_does_not_stop_it(ours: Own) -> None:
+    (ours.root / "broken.md").write_bytes(b"---\nname: broken\n---\n\xff\xfe\n")
+    ours.note("Stage files by name.", "r1")
+    assert len(ours.sync().json["pushed"]) == 1
+    assert "broken.md" not in git(ours.root, "ls-tree", "--name-only", "origin/main")
+
+
+def test_words_changed_on_both_sides_stop_it(ours: Own, theirs: Own) -> None:
+    ours.note("Stage files by name.", "r1")
+    ours.sync()
+    theirs.sync()
+    for clone, words in ((ours, "Stage each file by its name."), (theirs, "Stage every file by hand.")):
+        file = clone.root / "stage-files-by-name.md"
+        file.write_text(file.read_text().replace("\nStage files by name.\n", f"\n{words}\n"))
+        assert clone.run("sync").code == 0
+    ours.sync()
+    assert "stage-files-by-name.md" in theirs.refused("conflict")
+
+
+def test_offline_it_stops_with_one_line(ours: Own, bare: Path) -> None:
+    ours.note("Stage files by name.", "r1")
+    bare.rename(bare.with_name("gone.git"))
+    assert "cannot be reached" in ours.refused("offline")
+
+
+def test_in_a_code_repository_propose_is_the_way(memory: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", str(repo))
+    done = learnloop("sync", "--remote", cwd=repo)
+    assert (done.code, len(done.err.strip().splitlines())) == (4, 1)
+    assert "learnloop propose" in done.err
+
+
+def test_a_server_that_refuses_is_quoted_and_propose_passes(ours: Own, theirs: Own, bare: Path) -> None:
+    """A protected branch: its words, the way out, and everything is still here."""
+    theirs.note("Always pin the build image.", "r1")
+    theirs.sync()
+    hook = bare / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(REFUSING)
+    hook.chmod(0o755)
+    ours.note("Stage files by name.", "r1")
+    done = ours.run("sync", "--remote")
+    assert (done.code, len(done.err.strip().splitlines())) == (4, 1)
+    assert "main is protected: ask" in done.err
+    assert "learnloop propose --push" in done.err
+    assert ours.is_clean()
+    assert {"stage-files-by-name", "always-pin-the-build-image"} <= set(ours.lessons)
+    proposed = ours.run("propose", "--push", "--json").json
+    assert proposed["pushed"] is True
+    assert git(bare, "rev-parse", proposed["branch"]) == git(ours.root, "rev-parse", proposed["branch"])
+
+
+def test_a_lesson_changed_between_reading_and_moving_is_not_overwritten(
+    ours: Own, theirs: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the branch moved under us, the files come back and nothing is half done."""
+    theirs.note("Always pin the build image.", "r1")
+    theirs.sync()
+    ours.note("Stage files by name.", "r1")
+    before = ours.state()
+
+    def moved(*args: object) -> None:
+        raise gits.GitError("the branch moved")
+
+    monkeypatch.setattr(plumbing, "land", moved)
+    assert ours.run("sync", "--remote").code == 4
+    assert ours.state() == before
+    monkeypatch.undo()
+    assert lessonfile.stem("stage-files-by-name.md") in ours.lessons
