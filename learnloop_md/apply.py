@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, history, index, journal, lessonfile, memory, store, witness
+from learnloop_md import git, guard, history, index, journal, lessonfile, memory, plumbing, store, witness
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.commits import Commits, user
 from learnloop_md.errors import RefusedError
@@ -146,6 +146,8 @@ class _Session:
         if self.asked.dry_run or self.commits.hold == "hook":
             return memory.load(self.place)
         left = journal.load(self.place)
+        if self.place.repo:
+            plumbing.clear_scraps(self.place.repo)
         store.clear_leftovers(self.place, [edit.path for plan in left.plans for edit in plan.edits] if left else [])
         if left:
             self._recover(left)

@@ -295,7 +295,7 @@ class Commits:
         repo = self.place.repo
         if repo is None or not self.in_use:
             return
-        plumbing.clear_leftovers(repo, self.now.branch, left.command, begun)
+        plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
         paths = [path for plan in left.plans for path in self._paths_for_git(plan)]
         heads = git.at_head(repo, paths)
         before = git.at_head(repo, paths, left.head)

@@ -165,8 +165,8 @@ def find(folder: Path) -> Repo | None:
             check=False,
         )
     except GitError as error:
-        if error.code == "no-git":
-            return None
+        if error.code == "no-git" and not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
+            return None  # else a memory in git would be worked on as if it had no history
         raise
     lines = done.stdout.decode(errors="surrogateescape").splitlines()
     if done.returncode:

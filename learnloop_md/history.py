@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from learnloop_md import git, lessonfile, outline, walk
 from learnloop_md import memory as memories
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import LearnloopError, UnableError
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.memory import counting_state
@@ -52,6 +53,21 @@ class Step(NamedTuple):
 _WIDE = ("absorb", "rename")  # they name fewer lessons than they may touch
 
 
+@contextmanager
+def _asking() -> Iterator[None]:
+    """GitPython without a surrounding hook's environment; what goes wrong in it is a GitError like any other."""
+    try:
+        with git.scrubbed():
+            yield
+    except LearnloopError:
+        raise
+    except Exception as error:  # its own kinds are known only once it is imported, which may itself fail
+        if not isinstance(error, (ImportError, OSError, ValueError)) and not type(error).__module__.startswith("git"):
+            raise
+        said = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+        raise git.GitError(f"git's history cannot be read: {said}") from error
+
+
 def _repo(place: Place) -> git.Repo:
     if place.repo is None:
         raise UnableError("there is no git history here", "run: git init, then learnloop init", code="no-git")
@@ -86,7 +102,7 @@ def trailer(message: str, key: str) -> list[str]:
     return [value.strip() for value in re.findall(rf"(?m)^{re.escape(key)}:[ \t]*(.+)$", last)]
 
 
-@git.scrubbed()
+@_asking()
 def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
     """The commits that touched the memory (or one lesson, under its earlier names too), newest first (R002-42)."""
     repo = _repo(place)
@@ -182,7 +198,7 @@ def _lesson(place: Place, path: str, data: bytes | None) -> Lesson | None:
     return reading.lesson._replace(state=counting_state(reading.lesson, place.settings.adopted))
 
 
-@git.scrubbed()
+@_asking()
 def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
     """The newest commit's state in which a lesson's file and entry agree (design §4), after `since` if given."""
     if place.repo is None:
@@ -238,7 +254,7 @@ def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
     return all(" ".join(said.get(k, "").split()) == v for k, v in memories.claims_of(place, lesson).items())
 
 
-@git.scrubbed()
+@_asking()
 def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     """Path and newest text of a lesson whose file is gone."""
     folder = place.lessons
@@ -251,7 +267,7 @@ def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     return None
 
 
-@git.scrubbed()
+@_asking()
 def state_before(place: Place, path: str) -> str:
     """The last state of a lesson that was not archived, "" where history does not tell."""
     for commit in _commits(place, [place.in_repo(path)]):

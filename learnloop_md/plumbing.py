@@ -66,14 +66,18 @@ def _move(
     words: str,
     who: Mapping[str, str] | None = None,
 ) -> None:
-    with _own_entries(repo, files, len(new)) as extra:
-        try:
-            moved = ["update-ref", "-m", words, "HEAD", new, parent or "0" * len(new)]
-            call(repo.root, *moved, extra={**extra, **(who or {})})
-        except GitError as error:
-            if head(repo) != parent:
-                raise MovedError(error.message) from error
-            raise
+    has_moved = False
+    try:
+        with _own_entries(repo, files, len(new)) as extra:
+            ref = ["update-ref", "-m", words, "HEAD", new, parent or "0" * len(new)]
+            call(repo.root, *ref, extra={**extra, **(who or {})})
+            has_moved = True
+    except GitError as error:
+        if has_moved:  # the commit is made; the next command mends our entries in the index
+            return
+        if error.code == GitError.code and head(repo) != parent:
+            raise MovedError(error.message) from error
+        raise
 
 
 def _signed(
@@ -172,19 +176,25 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def clear_leftovers(repo: Repo, branch: str, command: str, since: float) -> None:
-    """Remove what a killed command of ours left in git's directory, each with proof that it is ours.
-
-    A lock of a branch is: when the commit it names bears the command's id; or when it is empty, younger than the
-    journal (since) and unchanged for a second. Everybody else's stays.
-    """
+def clear_scraps(repo: Repo) -> None:
+    """Remove the private files of dead processes of ours, and the index's lock where it is a dead one's of ours."""
     for path in [*repo.folder.glob("index-*"), *repo.folder.glob("marker-*")]:
         pid = path.name.partition("-")[2].partition(".")[0]
         if pid.isdigit() and not locks.is_alive(int(pid)):
             path.unlink(missing_ok=True)
-    with locks.held(repo.folder / "lock"):
-        if _read(repo.git_dir / "index.lock").startswith(_MARK):
-            (repo.git_dir / "index.lock").unlink(missing_ok=True)
+    lock = repo.git_dir / "index.lock"
+    if lock.exists():
+        with locks.held(repo.folder / "lock"):
+            if _read(lock).startswith(_MARK):
+                lock.unlink(missing_ok=True)
+
+
+def clear_ref_locks(repo: Repo, branch: str, command: str, since: float) -> None:
+    """Remove the locks of the branch that a killed command of ours left, each with proof that it is ours.
+
+    It is when the commit it names bears the command's id, or when it is empty, younger than the journal (since) and
+    unchanged for a second. Everybody else's stays.
+    """
     for lock in (repo.git_dir / "HEAD.lock", repo.common_dir / "refs" / "heads" / f"{branch}.lock"):
         if lock.exists() and _is_ours(repo, lock, command, since):
             lock.unlink(missing_ok=True)
