@@ -222,6 +222,7 @@ TABLE = (
         (
             *_WRITE,
             Option("--after-commit", "As git's post-commit hook: commit what is queued, absorb nothing.", "flag"),
+            Option("--resolve", "First rebuild what a merge left in conflict, from both of its sides.", "flag"),
             Option("--remote", "Then bring in what others pushed, and push (a memory in its own repository).", "flag"),
         ),
     ),

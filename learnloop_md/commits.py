@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from learnloop_md import busy, git, plumbing, store
@@ -221,7 +221,7 @@ class Commits:
         commit = plumbing.commit(repo, self.now.head, files, told, who, sign=sign)
         if not self.made:
             self.last = {}
-        self.last |= {path: [self.last.get(path, [was[path]])[0], entry] for path, entry in files.items()}
+        self.last |= {path: [*self.last.get(path, [was[path]]), entry] for path, entry in files.items()}
         self.made.append(commit)
         self.now = self.now._replace(head=commit)
 
@@ -275,14 +275,14 @@ class Commits:
         """
         lost = [path for path in self.last if self._staged_as(path) not in " ?U"]
         if lost and not self.hold:
-            self._restage({path: (self.last[path][0], self.last[path][1]) for path in lost})
+            self._restage({path: self.last[path] for path in lost})
 
-    def _restage(self, known: Mapping[str, tuple[str | None, str | None]]) -> None:
-        """Bring entries of the index from before a commit of ours to after it, where HEAD is after it."""
+    def _restage(self, known: Mapping[str, Sequence[str | None]]) -> None:
+        """Bring entries of the index from before commits of ours to after the last, where HEAD is after it."""
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         heads, staged = git.at_head(repo, list(known)), git.in_index(repo, list(known))
-        ours = {path: new for path, (old, new) in known.items() if heads[path] == new != staged[path] == old}
+        ours = {path: new for path, (*old, new) in known.items() if heads[path] == new != staged[path] in old}
         if ours:
             try:
                 plumbing.restage(repo, ours)

@@ -211,9 +211,13 @@ def head_id(where: Path) -> str:
 
 
 def author(where: Path) -> str:
-    """The name git would write into a commit here, "" without one."""
+    """The name git would write into a commit here, "" where it knows none."""
     done = call(where, "var", "GIT_AUTHOR_IDENT", check=False)
-    return done.stdout.decode(errors="replace").partition(" <")[0].strip() if not done.returncode else ""
+    if done.returncode:
+        if b"auto-detect" in done.stderr or b"ident name" in done.stderr:
+            return ""
+        raise GitError(f"git var failed: {done.stderr.decode(errors='replace').strip() or done.returncode}")
+    return done.stdout.decode(errors="replace").partition(" <")[0].strip()
 
 
 def signs(repo: Repo) -> bool:
@@ -395,6 +399,11 @@ _UNFINISHED = (
 )
 
 
+def unfinished(repo: Repo) -> str:
+    """The operation of git that waits to be continued, as "a merge"; "" for none."""
+    return next((what for name, what in _UNFINISHED if (repo.git_dir / name).exists()), "")
+
+
 def moment(repo: Repo, now: Status, *, own: bool, known: bool, after_commit: bool = False) -> str:
     """Why no commit should be made now, "" where one may (design §6).
 
@@ -403,9 +412,8 @@ def moment(repo: Repo, now: Status, *, own: bool, known: bool, after_commit: boo
     """
     if not after_commit and (os.environ.get("GIT_INDEX_FILE") or os.environ.get("PRE_COMMIT")):
         return "a git hook is running"
-    for name, what in _UNFINISHED:
-        if (repo.git_dir / name).exists():
-            return f"{what} is in progress"
+    if operation := unfinished(repo):
+        return f"{operation} is in progress"
     if not now.branch:
         return "HEAD is detached"
     if not own and not now.head:

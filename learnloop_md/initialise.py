@@ -22,7 +22,7 @@ from learnloop_md import (
 )
 from learnloop_md.apply import Asked, Done
 from learnloop_md.codify import check_skill, skill_faults
-from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.foreign import with_attributes, with_contract, with_json_key, with_settings
 from learnloop_md.lesson import free_slug, slugify
 from learnloop_md.lines import line_end, split_lines
@@ -232,14 +232,23 @@ def _finish(
     if options.asked.dry_run:
         said += [f"would write {path}" for path in changed]
         return Initialised(where, _nothing(where), tuple(said), len(adopted), tuple(open_))
-    committed = [path for path in files if path in changed and path not in (keep_out or [])]
+    committed = [path for path in files if path not in (keep_out or [])]
     if where.repo:
+        # One that is new to git is adopted, whoever wrote it: an init that was interrupted, or a person.
+        committed = [path for path in committed if path in changed or _is_new(where.repo, path)]
         _refuse_edited(where.repo, committed)
         _keep_out(where.repo, keep_out or [])
+    before = {str(path): store.read_bytes(path) for path in changed}
+    head = git.head(where.repo) if where.repo else ""
     store.write_all(where.folder, {str(path): data for path, data in changed.items()})
     where.folder.mkdir(parents=True, exist_ok=True)
-    fresh = place.at(where.folder, where.kind, where.chosen_by)
-    done = apply.first(fresh, options.asked, [apply.folder_in(fresh, path) for path in committed], adopted)
+    try:
+        fresh = place.at(where.folder, where.kind, where.chosen_by)
+        done = apply.first(fresh, options.asked, [apply.folder_in(fresh, path) for path in committed], adopted)
+    except LearnloopError:
+        if not where.repo or git.head(where.repo) == head:  # else the commit is made: what failed came after it
+            store.write_all(where.folder, before)
+        raise
     said += [f"wrote {path}" for path in changed if path in files]
     return Initialised(fresh, done, tuple(said), len(adopted), tuple(open_))
 
@@ -256,6 +265,11 @@ def _is_initialised(where: Place) -> bool:
 def _with_attributes(path: Path, where: Place) -> str:
     """.gitattributes with our lines: forges fold the document, and git merges it and the lessons by our drivers."""
     return with_attributes(_text(path), drivers.old_line(where), drivers.lines_of(where))
+
+
+def _is_new(repo: git.Repo, path: Path) -> bool:
+    inside = path.relative_to(repo.root).as_posix()
+    return git.changed(repo, inside).get(inside) == "??"
 
 
 def _refuse_edited(repo: git.Repo, paths: list[Path]) -> None:

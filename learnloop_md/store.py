@@ -169,7 +169,7 @@ class Ledger(NamedTuple):
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
     queue: tuple[dict[str, Any], ...] = ()  # each {"message": …, "files": {repository path: blob id or null}}
-    last: Mapping[str, list[str | None]] = MappingProxyType({})  # what the last command committed: [before, after]
+    last: Mapping[str, list[str | None]] = MappingProxyType({})  # what the last command committed: [before, …, after]
     loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
 
 

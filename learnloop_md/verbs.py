@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from learnloop_md import account, advice, apply, life, skill
 from learnloop_md.answer import Answer, told_error
@@ -206,7 +207,12 @@ def sync(call: Call) -> Answer:
     """Absorb what people and Claude changed, and commit what was queued."""
     if call.flag("after_commit"):
         return _after_commit(call)
-    place = call.place
+    if call.flag("resolve"):
+        return _resolve(call)
+    return _synced(call, call.place)
+
+
+def _synced(call: Call, place: Place) -> Answer:
     done = apply.change(place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step"))
     if hurt := done.memory.blocked:
         raise UnableError(
@@ -227,6 +233,28 @@ def sync(call: Call) -> Answer:
     return answer._replace(
         text="everything is in step" if in_step else answer.text, code=1 if done.absorbed.conflicts else 0
     )
+
+
+def _resolve(call: Call) -> Answer:
+    """Rebuild what a merge left in conflict, then absorb and commit as ever."""
+    from learnloop_md import git, resolve  # lazy: only after a merge
+
+    place = call.place
+    if call.flag("dry_run"):
+        raise UsageError("--resolve has no --dry-run", "run it: git checkout --merge FILE brings a conflict back")
+    found = resolve.resolve(place)
+    said = [f"rebuilt {path} from both sides" for path in found.files]
+    data: dict[str, Any] = {"resolved": list(found.files), "left": [path for path, _ in found.left]}
+    notices = (*found.notices, *(f"{place.in_repo(path)}: {why}" for path, why in found.left))
+    if found.left:
+        return Answer("\n".join(said), {"action": "unresolved", "commits": [], **data}, notices, code=1)
+    operation = git.unfinished(place.repo) if place.repo else ""
+    if operation:
+        said.append(f"{operation} is in progress: git add what else you settled, then let git continue")
+        return Answer("\n".join(said), {"action": "resolved", "commits": [], **data}, notices)
+    answer = _synced(call, place)
+    text = "\n".join([*said, answer.text])
+    return answer._replace(text=text, data={**answer.data, **data}, notices=(*notices, *answer.notices))
 
 
 def _after_commit(call: Call) -> Answer:

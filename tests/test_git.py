@@ -286,10 +286,18 @@ def test_what_git_refuses_is_one_line(repo: Path) -> None:
         door.out(repo, "rev-parse", "--verify", "nothing")
 
 
-def test_without_git_there_is_no_repository(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reliability 14."""
+def test_without_git_there_is_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reliability 14: files only."""
     monkeypatch.setenv("PATH", "/nowhere")
-    assert door.find(repo) is None
+    assert door.find(tmp_path) is None
+
+
+def test_a_repository_without_git_is_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reliability 14: worked on as files alone, its memory would part from its history."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(door.GitError) as caught:
+        door.find(repo)
+    assert (caught.value.code, caught.value.hint) == ("no-git", "install git, or work without it")
 
 
 def test_the_file_mode_on_disk_is_not_touched(repo: Path) -> None:

@@ -1,0 +1,203 @@
+"""`sync --resolve`: rebuild what a merge left in conflict, from both of its sides and never from the mangled text.
+
+The sides are the stages of git's index while a merge stands open; afterwards the parents of the merge commit that left
+the text; and where a squash left no parents, what the conflict markers enclose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from learnloop_md import git, index, lessonfile, memory, merging, notebook, plumbing, store
+from learnloop_md.lesson import Lesson, fold, free_slug
+from learnloop_md.lines import conflict_line
+from learnloop_md.memory import Memory
+from learnloop_md.place import Place
+
+
+class Sides(NamedTuple):
+    """A file in three states; None where it was not there."""
+
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None
+
+
+class Resolved(NamedTuple):
+    """The files that were rebuilt, those that a person must settle (each with why), and what else to say."""
+
+    files: tuple[str, ...]
+    left: tuple[tuple[str, str], ...]
+    notices: tuple[str, ...]
+
+
+def resolve(place: Place) -> Resolved:
+    """Rebuild every conflicted or mangled file of the memory; the merge itself stays the person's to conclude."""
+    with store.locked(place):
+        work = _Work(place)
+        work.lessons()
+        work.document()
+        work.restage()
+        return Resolved(tuple(dict.fromkeys(work.files)), tuple(work.left), tuple(work.notices))
+
+
+class _Work:
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.files: list[str] = []
+        self.left: list[tuple[str, str]] = []
+        self.notices: list[str] = []
+        self.added: list[str] = []
+        self.open = _unmerged(place)
+        self.before = memory.load(place)
+
+    def lessons(self) -> None:
+        """Every lesson that is in conflict, or that nobody can read since a merge."""
+        hurt = {q.path for q in self.before.quarantined if q.path != self.place.document}
+        for path in sorted(hurt | {path for path in self.open if path != self.place.document}):
+            sides = self._sides(path)
+            if sides is None:
+                continue
+            if sides.base is None and (other := self._another(path, sides)):
+                self._put(path, sides.ours)
+                self._put(*other)
+                self.added.append(other[0])
+            else:
+                self._merge("lesson", path, sides)
+
+    def document(self) -> None:
+        """The document from both sides, each lesson once."""
+        path = self.place.document
+        blocked = self.before.blocked is not None or bool(conflict_line(self.before.document))
+        if path in self.open or blocked:
+            sides = self._sides(path)
+            if sides is None or not self._merge("index" if self.place.kind == "project" else "notebook", path, sides):
+                return
+        after = memory.load(self.place)
+        if after.blocked is None and after.document:
+            self._put(path, self._stepped(after).encode("utf-8", "surrogateescape"))
+
+    def _stepped(self, after: Memory) -> str:
+        """The document with one entry for what it said twice or not yet; a line that a side took out stays out."""
+        concerned = _said_twice(after) | {lessonfile.stem(path) for path in self.added}
+        known = {slug: lesson for slug, lesson in after.lessons.items() if slug not in concerned}
+        return memory.in_step(after, after.document, after.lessons, known, skip=known).text
+
+    def _merge(self, kind: str, path: str, sides: Sides) -> bool:
+        """Whether the merge left nothing to a person."""
+        try:
+            merged = merging.merge(kind, path, *sides)
+        except merging.UnreadableSideError as error:
+            self.left.append((path, error.message))
+            return False
+        if not merged.clean:
+            self.left.append((path, "both sides changed the same words: settle what stands between the markers"))
+        self._put(path, merged.content)
+        return merged.clean
+
+    def _another(self, path: str, sides: Sides) -> tuple[str, bytes] | None:
+        """Where both sides added another lesson of one name: theirs under a free name."""
+        ours, theirs = (_lesson(path, side) for side in sides[1:])
+        if ours is None or theirs is None or fold(ours.rule).casefold() == fold(theirs.rule).casefold():
+            return None
+        taken = {theirs.slug, *self.before.lessons, *(lessonfile.stem(q.path) for q in self.before.quarantined)}
+        slug = free_slug(theirs.slug, taken)
+        self.notices.append(f"two lessons were named {theirs.slug}: theirs is {slug} now")
+        text = lessonfile.with_fields(theirs.text, {"name": slug})
+        return str(Path(path).with_name(f"{slug}.md")), text.encode("utf-8", "surrogateescape")
+
+    def _put(self, path: str, content: bytes | None) -> None:
+        full = self.place.folder / path
+        if store.read_bytes(full) != content:
+            store.write(full, content)
+            self.files.append(path)
+
+    def restage(self) -> None:
+        """Tell git's index of the files that are settled; the others stay unmerged there."""
+        repo = self.place.repo
+        left = {path for path, _ in self.left}
+        settled = [self.place.in_repo(path) for path in dict.fromkeys([*self.open, *self.files]) if path not in left]
+        if repo and self.open and settled:
+            heads = git.at_head(repo, settled)
+            plumbing.restage(repo, git.on_disk(repo, heads))
+
+    # --- the sides ---------------------------------------------------------------------------------------------------
+
+    def _sides(self, path: str) -> Sides | None:
+        """The three states of a file, None where nothing tells them."""
+        if path in self.open:
+            return self.open[path]
+        text = (store.read_bytes(self.place.folder / path) or b"").decode("utf-8", "surrogateescape")
+        return self._of_merge(path, text) or _of_markers(text)
+
+    def _of_merge(self, path: str, text: str) -> Sides | None:
+        """What the merge commit that left this text was made of; nothing where the file was edited since."""
+        repo = self.place.repo
+        if repo is None or not git.head(repo):
+            return None
+        where = self.place.in_repo(path)
+        found = git.out(repo.root, "rev-list", "--merges", "--parents", "-n", "20", "HEAD", "--").splitlines()
+        for row in found:
+            merge, *parents = row.split()
+            left, *sides = git.blobs(repo, [f"{commit}:{where}" for commit in (merge, *parents[:2])])
+            if left.decode("utf-8", "surrogateescape") == text and left not in sides and all(sides):
+                base = git.call(repo.root, "merge-base", *parents[:2], check=False).stdout.decode().split()[:1]
+                return Sides(git.blobs(repo, [f"{base[0]}:{where}"])[0] or None if base else None, *sides)
+        return None
+
+
+def _unmerged(place: Place) -> dict[str, Sides]:
+    """The files of the memory that git's index holds as unmerged, by their path in the memory."""
+    repo = place.repo
+    if repo is None:
+        return {}
+    raw = git.out(repo.root, "ls-files", "-u", "-z", "--", place.inside or ".")
+    stages: dict[str, list[str]] = {}
+    for row in filter(None, raw.split("\0")):
+        meta, _, path = row.partition("\t")
+        inner = path.removeprefix(f"{place.inside}/" if place.inside else "")
+        if inner.endswith(".md") and (inner == place.document or not place.lessons or inner.startswith(place.lessons)):
+            stages.setdefault(inner, ["", "", ""])[int(meta.split()[2]) - 1] = meta.split()[1]
+    return {path: Sides(*(_blob(repo, oid) for oid in found)) for path, found in stages.items()}
+
+
+def _blob(repo: git.Repo, oid: str) -> bytes | None:
+    return git.blobs(repo, [oid])[0] if oid else None
+
+
+_LINES = r"(?:.*\n)*?"
+_MARKED = re.compile(
+    rf"^<{{7}}(?: .*)?\n(?P<ours>{_LINES})(?:^\|{{7}}(?: .*)?\n(?P<base>{_LINES}))?"
+    rf"^={{7}}\n(?P<theirs>{_LINES})^>{{7}}(?: .*)?\n?",
+    re.MULTILINE,
+)
+
+
+def _of_markers(text: str) -> Sides | None:
+    """The sides that conflict markers enclose; without the base that git may have written, none is known."""
+    plain = text.replace("\r\n", "\n")
+    if not conflict_line(plain) or not (found := list(_MARKED.finditer(plain))):
+        return None
+    parts = {name: _MARKED.sub(lambda m, name=name: m[name] or "", plain) for name in ("base", "ours", "theirs")}  # type: ignore[misc]
+    whole = all(match["base"] is not None for match in found)
+    if any(conflict_line(part) for part in parts.values()):
+        return None
+    base, ours, theirs = (parts[name].encode("utf-8", "surrogateescape") for name in ("base", "ours", "theirs"))
+    return Sides(base if whole else None, ours, theirs)
+
+
+def _lesson(path: str, data: bytes | None) -> Lesson | None:
+    reading = lessonfile.read(path, data) if data is not None else None
+    return reading.lesson if isinstance(reading, lessonfile.Reading) else None
+
+
+def _said_twice(found: Memory) -> set[str]:
+    """The lessons with more than one entry of their own in the document."""
+    if found.place.kind == "skill":
+        rows = Counter(entry.path for entry in notebook.entries(found.document))
+    else:
+        rows = Counter(entry.target for entry in index.entries(found.document) if entry.alone)
+    return {slug for slug, lesson in found.lessons.items() if rows[lesson.path] > 1}
