@@ -176,17 +176,18 @@ class _Session:
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
         """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""
-        if (absorbed or built) and self.commits.hold != "hook":
-            journal.save(self.place, Journal(self.command, self.commits.now.head, (*absorbed, *built)))
-        try:
-            for plan in absorbed:
+        plans = (*absorbed, *built)
+        journalled = Journal(self.command, self.commits.now.head, plans)
+        if plans and self.commits.hold != "hook":
+            journal.save(self.place, journalled)
+        before = 0
+        for done, plan in enumerate(plans):
+            before = len(self.commits.made) if done == len(absorbed) else before
+            try:
                 self._apply(plan)
-            before = len(self.commits.made)
-            for plan in built:
-                self._apply(plan)
-        except WriteError:  # every file of the plan is as it was
-            journal.clear(self.place)
-            raise
+            except WriteError:  # every file of this plan is as it was
+                journal.shorten(self.place, journalled, done)
+                raise
         if built:
             in_git = len(self.commits.made) > before or self.commits.queued or not self.commits.in_use
             self.loose = "" if in_git else plan_subject(built[-1])

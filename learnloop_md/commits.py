@@ -297,9 +297,10 @@ class Commits:
             return
         plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
         paths = [path for plan in left.plans for path in self._paths_for_git(plan)]
-        heads = git.at_head(repo, paths)
-        before = git.at_head(repo, paths, left.head)
-        self._restage({path: (before[path], heads[path]) for path in paths if before[path] != heads[path]})
+        since = git.newer(repo, left.head, len(left.plans))
+        states = [git.at_head(repo, paths, commit) for commit in (left.head, *since)]
+        known = {path: [state[path] for state in states] for path in paths}
+        self._restage({path: entries for path, entries in known.items() if len(set(entries)) > 1})
 
 
 def user() -> str:

@@ -335,6 +335,12 @@ def include(repo: Repo, path: str) -> None:
     file.write_text(kept, "utf-8", "surrogateescape")
 
 
+def newer(repo: Repo, old: str, most: int) -> list[str]:
+    """The commits of HEAD that an older one does not have, oldest first; of more than `most` the newest."""
+    words = ["rev-list", "--reverse", f"--max-count={most}", "HEAD", *([f"^{old}"] if old else [])]
+    return call(repo.root, *words, "--", check=False).stdout.decode().split()
+
+
 def merged_sides(repo: Repo, since: str) -> list[str]:
     """The sides of the merge in progress and of the merges since a commit, newest first, of each our own side last."""
     sides = ["MERGE_HEAD", "HEAD"] if (repo.git_dir / "MERGE_HEAD").exists() else []

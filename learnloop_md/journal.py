@@ -49,6 +49,17 @@ def clear(place: Place) -> None:
         return
 
 
+def shorten(place: Place, journal: Journal, done: int) -> None:
+    """Leave the first plans alone: they are done, and the next command remembers what this one could not."""
+    try:
+        if done:
+            save(place, journal._replace(plans=journal.plans[:done]))
+        else:
+            clear(place)
+    except store.WriteError:  # then the next command completes all of them
+        return
+
+
 def _plan(
     change: str, slugs: list[str], why: str, edits: list[list[str | None]], also: list[str],
     trailers: list[list[str]], subject: str,
