@@ -122,7 +122,9 @@ class _Session:
             commits.refuse_foreign_work(plan)
         final = after._replace(lessons=second.lessons, document=second.document)
         commits.keep_private(loaded, final)
-        if not self.asked.dry_run:
+        if not self.asked.dry_run and commits.before_rebase:
+            self._put_off(second.plans)
+        elif not self.asked.dry_run:
             commits.keep_out(loaded)
             self._write(draft.plans, second.plans)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
@@ -173,6 +175,12 @@ class _Session:
                 continue
             self._apply(rest)
         journal.clear(self.place)
+
+    def _put_off(self, plans: Sequence[Plan]) -> None:
+        for plan in plans:
+            self.commits.put_off(plan)
+        kept = self.ledger or Ledger({}, self.commits.now.head)
+        store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
         """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""

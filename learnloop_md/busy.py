@@ -37,6 +37,13 @@ def at_work(root: Path, git_dir: Path, *, after_commit: bool = False, processes:
     return ""
 
 
+def before_rebase(root: Path, git_dir: Path, processes: Path = Path("/proc")) -> bool:
+    """Whether we are the pre-rebase hook of the work tree at root: a file changed now makes the rebase refuse."""
+    if any((git_dir / name).exists() for name in ("rebase-merge", "rebase-apply")):
+        return False
+    return any(_git_command(processes / str(pid), root) == "rebase" for pid in _ancestors(processes))
+
+
 def _git_command(process: Path, root: Path) -> str:
     """The command of a git that works at root (git goes to the root of its work tree), "" for any other process."""
     try:

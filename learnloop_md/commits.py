@@ -154,7 +154,7 @@ class Commits:
             self._commit_or_queue(plan, scanned)
         except UnableError as error:  # the files are written: the next command finds the journal and commits them
             self.unfinished = True
-            self._tell_queued(error.message)
+            self._tell_queued(error.message, "written, not committed yet")
 
     def _commit_or_queue(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
         repo = self.place.repo
@@ -227,18 +227,48 @@ class Commits:
 
     # --- later -------------------------------------------------------------------------------------------------------
 
-    def _enqueue(self, files: Mapping[str, str | None], heads: Mapping[str, str | None], told: str) -> None:
+    def _enqueue(
+        self,
+        files: Mapping[str, str | None],
+        heads: Mapping[str, str | None],
+        told: str,
+        what: str = "written, not committed yet",
+    ) -> None:
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
         if files:  # else all of it waits already
             self.queue.append({"message": told, "files": files, "was": was})
             staged = next((why for path in files if (why := self.in_the_way(path))), "")
-            self._tell_queued(self.hold or staged or "somebody else commits here")
+            self._tell_queued(self.hold or staged or "somebody else commits here", what)
 
-    def _tell_queued(self, why: str) -> None:
+    @property
+    def before_rebase(self) -> bool:
+        """Whether no tracked file may be touched now: a rebase is about to begin and would refuse."""
+        repo = self.place.repo
+        return repo is not None and self.in_use and busy.before_rebase(repo.root, repo.git_dir)
+
+    def put_off(self, plan: Plan) -> None:
+        """Queue a plan without writing it: draining writes its files."""
+        repo = self.place.repo
+        assert repo is not None, "only called inside a repository"
+        self.hold = "git rebase is about to begin"
+        paths = {edit.path: path for edit in plan.edits if (path := self._path_in_git(edit.path))}
+        heads = git.at_head(repo, list(paths.values()), self.now.head)
+        files: dict[str, str | None] = {}
+        for edit in plan.edits:
+            path = paths.get(edit.path, "")
+            if not path or edit.path in self.private_paths:
+                raise UnableError(f"{edit.path} cannot wait for a commit", "run the command after the rebase")
+            mode = (heads[path] or "100644").split()[0]
+            content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+            files[path] = None if content is None else f"{mode} {git.stored(repo, content, path)}"
+        told = message(without(plan, self.private_slugs))
+        self._enqueue(files, heads, told, "neither written nor committed yet")
+
+    def _tell_queued(self, why: str, what: str) -> None:
         self.queued = True
-        self.notices.append(f"written, not committed yet: {why}")
+        self.notices.append(f"{what}: {why}")
 
     def drain(self, loaded: Memory) -> None:
         """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""

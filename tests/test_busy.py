@@ -117,6 +117,28 @@ def test_inside_a_hook_of_git_a_change_is_queued(repo: Path, memory: Path, learn
     assert git(repo, "log", "-1", "--format=%s") == "learnloop: note stage-files-by-name"
 
 
+def test_before_a_rebase_no_tracked_file_is_touched(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability row 20: a changed MEMORY.md would make the rebase refuse; the lesson is written afterwards."""
+    git(repo, "checkout", "-q", "-b", "side", "HEAD~1")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Side")
+    git(repo, "checkout", "-q", "main")
+    (memory / "MEMORY.md").write_text((memory / "MEMORY.md").read_text() + "\nProse.\n")
+    git(repo, "commit", "-qam", "Prose")
+    hook = repo / ".git" / "hooks" / "pre-rebase"
+    note = f'"{sys.executable}" -m learnloop_md note "Stage files by name."'
+    hook.write_text(f"#!/bin/sh\n{note} >../said 2>&1 </dev/null\n")
+    hook.chmod(0o755)
+    git(repo, "rebase", "-q", "side")
+    assert "neither written nor committed yet: git rebase" in (repo.parent / "said").read_text()
+    assert git(repo, "status", "--porcelain") == ""
+    hook.unlink()
+    assert learnloop("status", "--json", cwd=repo).json["queued"] == 2
+    assert learnloop("sync", cwd=repo).code == 0
+    assert "learnloop: note stage-files-by-name" in git(repo, "log", "--format=%s").splitlines()
+    assert "(stage-files-by-name.md)" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--porcelain") == ""
+
+
 def test_the_post_commit_hook_commits_what_waited(repo: Path, memory: Path, learnloop: Run) -> None:
     """Design §6: nothing is absorbed on the way, and the hook calls itself no second time."""
     git(repo, "checkout", "-q", "--detach")
