@@ -69,7 +69,9 @@ class Absorber:
         removed: Iterable[str] = (),
         sides: Sides | None = None,
         with_git: bool = False,
+        moved: bool = False,
     ) -> None:
+        self.moved = moved  # HEAD is another commit than last time, and nothing differs from it
         self.draft, self.memory = draft, draft.memory
         self.author, self.base_of = slugify(author or "someone"), base_of
         self.removed_paths = set(removed)  # paths that HEAD has and the work tree has not
@@ -161,6 +163,8 @@ class Absorber:
     def _renames(self, gone: Mapping[str, Agreed]) -> dict[str, str]:
         """New slug to old slug, where exactly one missing file had the body of a new one."""
         renames: dict[str, str] = {}
+        if self.moved:  # another branch: what a commit there named otherwise was not renamed here and now
+            return renames
         bodies: dict[str, list[str]] = {}
         for slug, row in gone.items():
             if row.text:

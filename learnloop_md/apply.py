@@ -16,7 +16,7 @@ from learnloop_md.journal import Journal
 from learnloop_md.lesson import slugify
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
-from learnloop_md.plan import Draft, Plan, message
+from learnloop_md.plan import Draft, Plan, message, without
 from learnloop_md.plan import subject as plan_subject
 from learnloop_md.store import Agreed, Ledger, WriteError
 
@@ -41,6 +41,7 @@ class Done(NamedTuple):
     absorbed: Report
     memory: Memory
     left_out: tuple[str, ...] = ()
+    waiting: str = ""  # what is queued and why, told by look() alone
     differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
 
 
@@ -136,10 +137,8 @@ class _Session:
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
-        if self.ledger:
-            kept = self.ledger._replace(queue=tuple(commits.queue), last=commits.last)
-            if kept != self.ledger:
-                store.save_ledger(self.place, kept)
+        if commits.made:
+            commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
         nothing = Report((), (), (), ())
         return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
 
@@ -159,21 +158,38 @@ class _Session:
             loaded = memory.load(self.place)
         self.commits.heal()
         self.commits.let_in(loaded)
+        self._keep_queue()
         return loaded
 
+    def _keep_queue(self) -> None:
+        """Remember at once what was committed of the queue: the command may yet fail."""
+        if self.ledger:
+            kept = self.ledger._replace(queue=tuple(self.commits.queue), last=self.commits.last)
+            if kept != self.ledger:
+                store.save_ledger(self.place, kept)
+                self.ledger = kept
+
     def _recover(self, left: Journal) -> None:
-        """Complete what a killed command was about to do; what was changed since stays as it is now."""
-        begun = journal.begun(self.place)
-        self.commits.keep_private(memory.load(self.place))
-        self.commits.recover(left, begun)
-        for plan in left.plans:
-            edits = [edit for edit in plan.edits if self._on_disk(edit.path) in (edit.before, edit.after)]
-            rest = plan._replace(edits=tuple(edits))
+        """Complete what a killed command was about to do, on its branch alone.
+
+        A plan is done as a whole or not at all: where a file was changed since, what stands there is the person's. What
+        was committed before is done, though they may have taken it back.
+        """
+        commits, begun = self.commits, journal.begun(self.place)
+        commits.keep_private(memory.load(self.place))
+        plans = left.plans if left.branch == commits.now.branch else ()
+        if plans and self.place.repo:
+            commits.recover(left, begun)
+            made = git.recent_messages(self.place.repo)
+            plans = tuple(p for p in plans if message(without(p, commits.private_slugs)).strip() not in made)
+        for plan in plans:
+            if any(self._on_disk(edit.path) not in (edit.before, edit.after) for edit in plan.edits):
+                continue
             try:
-                self._scan(rest)
+                self._scan(plan)
             except RefusedError:  # somebody has written a secret into a file that was to be committed as it stands
                 continue
-            self._apply(rest)
+            self._apply(plan)
         journal.clear(self.place)
 
     def _put_off(self, plans: Sequence[Plan]) -> None:
@@ -185,7 +201,7 @@ class _Session:
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
         """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""
         plans = (*absorbed, *built)
-        journalled = Journal(self.command, self.commits.now.head, plans)
+        journalled = Journal(self.command, self.commits.now.branch, self.commits.now.head, plans)
         if plans and self.commits.hold != "hook":
             journal.save(self.place, journalled)
         before = 0
@@ -195,6 +211,10 @@ class _Session:
                 self._apply(plan)
             except WriteError:  # every file of this plan is as it was
                 journal.shorten(self.place, journalled, done)
+                raise
+            except KeyboardInterrupt:
+                if all(self._on_disk(edit.path) == edit.before for edit in plan.edits):
+                    journal.shorten(self.place, journalled, done)
                 raise
         if built:
             in_git = len(self.commits.made) > before or self.commits.queued or not self.commits.in_use
@@ -213,6 +233,7 @@ class _Session:
             removed=removed,
             sides=self._sides(),
             with_git=bool(place.repo),
+            moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
         ).run()
         clashing = {loaded.lessons[c.slug].path for c in report.conflicts if c.slug in loaded.lessons}
         for path in own:
@@ -220,7 +241,7 @@ class _Session:
                 draft.also(path)
         slugs = report.slugs or [lessonfile.stem(path) for path in own if path != place.document]
         if loaded.blocked is None:
-            draft.cut("absorb", slugs, "\n".join(report.what) or f"edited by hand: {', '.join(own)}")
+            draft.cut("absorb", slugs, "\n".join(report.what) or f"edited by hand: {', '.join(own)}" if own else "")
         return report
 
     def _sides(self) -> Sides:
@@ -290,7 +311,8 @@ def look(place: Place, asked: Asked) -> Done:
     if session.commits.hold == "ignored":
         return done
     differing = {place.in_repo(path) for path in session.commits.own(done.memory)} | session.commits.waiting()
-    return done._replace(differing=tuple(sorted(differing)))
+    waiting = f"{session.commits.waits}: {session.commits.hold or 'learnloop sync commits it'}"
+    return done._replace(differing=tuple(sorted(differing)), waiting=waiting if session.commits.queue else "")
 
 
 def folder_in(place: Place, path: Path) -> str:

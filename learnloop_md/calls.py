@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from learnloop_md import git, place
-from learnloop_md.errors import RefusedError, UsageError
+from learnloop_md.errors import LearnloopError, RefusedError, UsageError
 from learnloop_md.lesson import check_day
 from learnloop_md.place import Place
 
@@ -78,6 +78,8 @@ class Call(NamedTuple):
 
         try:
             return apply.look(where, self.asked)
-        except RefusedError as error:
+        except LearnloopError as error:
+            if not isinstance(error, RefusedError) and error.code != "conflict":
+                raise
             nothing = absorb.Report((), (), (), ())
             return apply.Done((), (), False, (f"not absorbed: {error.message}",), nothing, memory.load(where))

@@ -88,6 +88,11 @@ class Commits:
                 found[inner] = flags
         return found
 
+    @property
+    def waits(self) -> str:
+        """How many changes wait for their commit, in words."""
+        return f"{len(self.queue)} queued {'change waits' if len(self.queue) == 1 else 'changes wait'}"
+
     def waiting(self) -> set[str]:
         """The queued files, by their path in the repository."""
         return {path for item in self.queue for path in item["files"]}
@@ -194,8 +199,9 @@ class Commits:
 
     def _check_scanned(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
         """Raises UnableError where git may have hashed other bytes than were scanned: a writer came between."""
-        for path in {*plan.also}.difference(edit.path for edit in plan.edits):
-            if store.read_bytes(self.place.folder / path) != scanned[path]:
+        edited = {e.path: e.after and e.after.encode("utf-8", "surrogateescape") for e in plan.edits}
+        for path, data in {**{path: scanned[path] for path in plan.also}, **edited}.items():
+            if store.read_bytes(self.place.folder / path) != data:
                 raise UnableError(f"{path} changed while the command ran", "run the command again", code="changed")
 
     def _paths_for_git(self, plan: Plan) -> list[str]:
@@ -218,10 +224,12 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
         sign = not self.place.own_repo and git.signs(repo)
-        commit = plumbing.commit(repo, self.now.head, files, told, who, sign=sign)
-        if not self.made:
-            self.last = {}
-        self.last |= {path: [*self.last.get(path, [was[path]]), entry] for path, entry in files.items()}
+        made = plumbing.commit(repo, self.now.head, files, told, who, sign=sign)
+        if made.in_index:
+            self.last = {path: entries for path, entries in self.last.items() if path not in files}
+        else:
+            self.last |= {path: [*self.last.get(path, [was[path]]), entry] for path, entry in files.items()}
+        commit = made.commit
         self.made.append(commit)
         self.now = self.now._replace(head=commit)
 
@@ -234,6 +242,8 @@ class Commits:
         told: str,
         what: str = "written, not committed yet",
     ) -> None:
+        # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
+        files = {path: entry for path, entry in files.items() if not self.in_the_way(path)} or files
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
@@ -273,7 +283,10 @@ class Commits:
     def drain(self, loaded: Memory) -> None:
         """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
         repo = self.place.repo
-        if repo is None or not self.queue or self._held(self.waiting()):
+        if repo is None or not self.queue:
+            return
+        if why := self._held(self.waiting()):
+            self.notices.append(f"{self.waits}: {why}")
             return
         self.keep_private(loaded)
         secret = {self.place.in_repo(path) for path in self.private_paths}
@@ -284,8 +297,8 @@ class Commits:
             if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
                 ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
             if ours:
-                reset = {path: entry for path, entry in git.on_disk(repo, heads).items() if entry == item["was"][path]}
                 try:
+                    reset = {path: e for path, e in git.on_disk(repo, heads).items() if e == item["was"][path]}
                     self._commit(ours, item["was"], item["message"])
                 except git.GitError as error:
                     self.hold = error.message
@@ -299,13 +312,13 @@ class Commits:
     # --- after a crash, or a race with another git -------------------------------------------------------------------
 
     def heal(self) -> None:
-        """Bring back index entries of our last commit that HEAD has and a concurrent commit of a person dropped.
+        """Bring into the index what a commit of ours could not: a person's next commit would take it out again.
 
-        Their next commit would take the lessons out again. An entry that says anything else is a person's.
+        An entry that says anything else than before that commit is a person's.
         """
-        lost = [path for path in self.last if self._staged_as(path) not in " ?U"]
-        if lost and not self.hold:
-            self._restage({path: self.last[path] for path in lost})
+        if self.last and not self.hold:
+            self._restage(self.last)
+            self.last = {}
 
     def _restage(self, known: Mapping[str, Sequence[str | None]]) -> None:
         """Bring entries of the index from before commits of ours to after the last, where HEAD is after it."""
@@ -325,7 +338,8 @@ class Commits:
         repo = self.place.repo
         if repo is None or not self.in_use:
             return
-        plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
+        if not busy.at_work(repo.root, repo.git_dir):  # a living git's lock of HEAD is empty too
+            plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
         paths = [path for plan in left.plans for path in self._paths_for_git(plan)]
         since = git.newer(repo, left.head, len(left.plans))
         states = [git.at_head(repo, paths, commit) for commit in (left.head, *since)]

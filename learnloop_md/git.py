@@ -335,6 +335,12 @@ def include(repo: Repo, path: str) -> None:
     file.write_text(kept, "utf-8", "surrogateescape")
 
 
+def recent_messages(repo: Repo) -> set[str]:
+    """The messages of the commits that HEAD named lately, whether or not it still leads to them."""
+    said = call(repo.root, "log", "-g", "-n", "100", "--format=%B%x00", "HEAD", "--", check=False).stdout
+    return {row.strip() for row in said.decode(errors="surrogateescape").split("\0")}
+
+
 def newer(repo: Repo, old: str, most: int) -> list[str]:
     """The commits of HEAD that an older one does not have, oldest first; of more than `most` the newest."""
     words = ["rev-list", "--reverse", f"--max-count={most}", "HEAD", *([f"^{old}"] if old else [])]
@@ -499,15 +505,20 @@ def has(repo: Repo, blobs_: Sequence[str]) -> bool:
     return b" missing" not in call(repo.root, "cat-file", "--batch-check", given=given).stdout
 
 
+def _line(path: str) -> str:
+    """A path as git reads it from a line: one that begins with a quote is written as git quotes it."""
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"' if path.startswith('"') else path
+
+
 def on_disk(repo: Repo, heads: Mapping[str, str | None]) -> dict[str, str | None]:
     """Each path as it stands on disk (through git's filters), as "mode blob"; None where it is gone.
 
     heads says what HEAD has: a known file keeps its mode there, a new one brings its own.
     """
-    there = [path for path in heads if (repo.root / path).exists()]
+    there = [path for path in heads if (repo.root / path).is_file()]
     found: dict[str, str | None] = dict.fromkeys(heads)
     if there:
-        given = "".join(f"{path}\n" for path in there).encode(errors="surrogateescape")
+        given = "".join(f"{_line(path)}\n" for path in there).encode(errors="surrogateescape")
         printed = call(repo.root, "hash-object", "-w", "--stdin-paths", given=given).stdout.decode().split()
         for path, blob in zip(there, printed, strict=True):
             old = heads[path]

@@ -38,6 +38,7 @@ class Step(NamedTuple):
     named: tuple[str, ...]  # the lessons of its trailers
     changes: dict[str, tuple[str, str]]  # as the repository names them: blob ids before and after
     renames: dict[str, str]  # new lesson: old lesson
+    is_merge: bool = False
 
     @property
     def key(self) -> str:
@@ -112,7 +113,7 @@ def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
     found: list[Step] = []
     names = {slug}
     while head and (not limit or len(found) < limit):
-        rows = walk.commits(repo, head, [_path(place, slug)], limit and limit - len(found))
+        rows = walk.commits(repo, head, [_path(place, slug)], limit and limit - len(found), full=True)
         found += [_step(place, row) for row in rows]
         slug = found[-1].renames.get(slug, "") if rows else ""
         head = rows[-1].parents[0] if slug and slug not in names and rows[-1].parents else ""
@@ -150,6 +151,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
         named,
         row.changes,
         renames,
+        len(row.parents) > 1,
     )
 
 

@@ -15,6 +15,7 @@ class Journal(NamedTuple):
     """A command's plans, and the commit they were made on."""
 
     command: str
+    branch: str
     head: str
     plans: tuple[Plan, ...]
 
@@ -27,8 +28,8 @@ def save(place: Place, journal: Journal) -> None:
 def load(place: Place) -> Journal | None:
     """What a killed command left, None where none did. One that cannot be read was never begun."""
     try:
-        command, head, plans = json.loads(_file(place).read_bytes())
-        return Journal(command, head, tuple(_plan(*row) for row in plans))
+        command, branch, head, plans = json.loads(_file(place).read_bytes())
+        return Journal(command, branch, head, tuple(_plan(*row) for row in plans))
     except (OSError, ValueError, TypeError):
         return None
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from learnloop_md import locks
 from learnloop_md.git import GitError, Repo, call, head
@@ -26,6 +27,13 @@ class MovedError(GitError):
     code = "moved"
 
 
+class Made(NamedTuple):
+    """A commit that was made; not in_index: the index could not be written, our entries in it are to be mended."""
+
+    commit: str
+    in_index: bool
+
+
 def commit(
     repo: Repo,
     parent: str,
@@ -34,8 +42,8 @@ def commit(
     who: Mapping[str, str] | None = None,
     *,
     sign: bool = False,
-) -> str:
-    """Commit exactly these paths ("mode blob", or None for a removal) on top of HEAD, which is parent; give the new id.
+) -> Made:
+    """Commit exactly these paths ("mode blob", or None for a removal) on top of HEAD, which is parent.
 
     The person's staged work stays: only our own entries of the index change, and only while its lock is ours.
     Raises MovedError where HEAD is another commit by now, GitError where the index stays locked or signing fails.
@@ -45,8 +53,7 @@ def commit(
         words = message.encode(errors="surrogateescape")
         made = _signed(repo, args, words, who) if sign else call(repo.root, *args, given=words, extra=who)
         new = made.stdout.decode().strip()
-        _move(repo, new, parent, files, f"commit: {message.partition(chr(10))[0]}", who)
-    return new
+        return Made(new, _move(repo, new, parent, files, f"commit: {message.partition(chr(10))[0]}", who))
 
 
 def land(repo: Repo, new: str, parent: str, files: Mapping[str, str | None], words: str) -> None:
@@ -65,7 +72,8 @@ def _move(
     files: Mapping[str, str | None],
     words: str,
     who: Mapping[str, str] | None = None,
-) -> None:
+) -> bool:
+    """Whether the index came along; it may follow later, HEAD has moved in any case."""
     has_moved = False
     try:
         with _own_entries(repo, files, len(new)) as extra:
@@ -73,11 +81,12 @@ def _move(
             call(repo.root, *ref, extra={**extra, **(who or {})})
             has_moved = True
     except GitError as error:
-        if has_moved:  # the commit is made; the next command mends our entries in the index
-            return
+        if has_moved:
+            return False
         if error.code == GitError.code and head(repo) != parent:
             raise MovedError(error.message) from error
         raise
+    return True
 
 
 def _signed(

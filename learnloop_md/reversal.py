@@ -49,6 +49,8 @@ def _standing(place: Place, everything: list[Step]) -> list[Standing]:
     returned: set[tuple[str, str]] = set()  # what newer undos brought back: path and blob
     found = []
     for step in everything:
+        if step.is_merge:  # what it brought stands in the commits of its sides
+            continue
         back = {
             history.lesson_of(place, path) for path, (before, _) in step.changes.items() if (path, before) in returned
         }
@@ -101,7 +103,11 @@ def reversal(place: Place, what: str) -> Reversal:
 
 
 def _last_command(place: Place, everything: list[Step]) -> list[Part]:
-    standing = [row.step for row in _standing(place, everything) if row.step.command]
+    rows = [row.step for row in _standing(place, everything)]
+    if rows and rows[0].slugs and not rows[0].command:
+        message = f"the last change is {rows[0].commit[:10]} ({rows[0].subject}), which is no command's own commit"
+        raise UnableError(message, f"name it: learnloop undo {rows[0].commit[:10]}", code="no-command")
+    standing = [step for step in rows if step.command]
     chosen = [step for step in standing if step.command == standing[0].command]
     # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
     chosen = [step for step in chosen if step.change != "absorb"] or chosen

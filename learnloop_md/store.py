@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -186,8 +187,11 @@ def load_ledger(place: Place) -> Ledger | None:
     """What was last agreed, None where nothing is remembered (a fresh clone, a damaged note)."""
     try:
         raw = json.loads((state_folder(place) / "ledger.json").read_text("utf-8"))
-        agreed = {slug: Agreed(*row) for slug, row in raw["agreed"].items()}
-        return Ledger(agreed, raw["commit"], tuple(raw["queue"]), raw.get("last", {}), raw.get("loose", ""))
+        agreed = {slug: Agreed(*map(str, row)) for slug, row in raw["agreed"].items()}
+        queue = tuple(
+            {"message": str(q["message"]), "files": dict(q["files"]), "was": dict(q["was"])} for q in raw["queue"]
+        )
+        return Ledger(agreed, str(raw["commit"]), queue, dict(raw.get("last", {})), str(raw.get("loose", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -234,5 +238,6 @@ def clear_leftovers(place: Place, paths: Iterable[str]) -> None:
     """Remove the temporary files of a killed command of this memory: beside its own notes and what it was writing."""
     folders = {(place.folder / path).parent for path in paths} | {state_folder(place)}
     for file in (file for folder in folders for file in folder.glob(f"{_TEMPORARY}*")):
-        if not locks.is_alive(int(file.name.split("-")[1])):
+        writer = re.fullmatch(rf"{re.escape(_TEMPORARY)}(\d+)-\w{{8}}", file.name)  # as write() names it
+        if writer and not locks.is_alive(int(writer[1])):
             file.unlink(missing_ok=True)

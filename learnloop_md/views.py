@@ -49,7 +49,7 @@ def status(call: Call) -> Answer:
         f"document  {lines} lines, {characters} characters"
         + (f", left out: {', '.join(left_out)}" if left_out else ""),
         f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
-        f"git       {_git_words(place, queued)}",
+        f"git       {done.waiting or _git_words(place, queued)}",
     ]
     if drivers.unregistered(place):
         text.append("merge     drivers are not registered: learnloop git-config --enable")

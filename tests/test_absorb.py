@@ -1486,3 +1486,13 @@ def test_a_paragraph_behind_a_gap_belongs_to_its_field(skill: Home) -> None:
 def test_sync_says_that_a_document_in_conflict_is_not_in_step(home: Home) -> None:
     home.document.write_text(home.text + "<<<<<<< HEAD\n=======\n>>>>>>> side\n")
     assert home.run("sync").code == 4
+
+
+def test_a_rename_on_another_branch_is_none_here(project: Home) -> None:
+    """Switching back is no edit: nothing is absorbed, nothing committed."""
+    git(project.root, "checkout", "-q", "-b", "side")
+    assert project.run("rename", STAGE, "stage-by-name").code == 0
+    git(project.root, "checkout", "-q", "-")
+    head = git(project.root, "rev-parse", "HEAD")
+    assert "in step" in project.sync().out
+    assert git(project.root, "rev-parse", "HEAD") == head

@@ -299,6 +299,29 @@ def test_a_bad_moment_queues_and_the_next_command_commits(
     assert learnloop("status", "--json", cwd=repo).json["queued"] == 0
 
 
+def test_status_and_sync_say_what_waits_and_why(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §6: a queued change is never out of sight."""
+    detached(repo)
+    learnloop("note", RULE, cwd=repo)
+    assert "git       1 queued change waits: HEAD is detached" in learnloop("status", cwd=repo).out
+    assert "1 queued change waits: HEAD is detached" in learnloop("sync", cwd=repo).err
+    git(repo, "switch", "-q", "main")
+    assert "1 queued change waits: learnloop sync commits it" in learnloop("status", cwd=repo).out
+
+
+def test_words_that_a_person_has_staged_are_not_queued(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Their line of the document waits for their own commit."""
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nMy own words.\n")
+    git(repo, "add", str(document))
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "reset", "-q")
+    git(repo, "checkout", "-q", "--", str(document))
+    learnloop("sync", cwd=repo)
+    assert "My own words" not in git(repo, "log", "-p")
+    assert f"({SLUG}.md)" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+
+
 def test_several_queued_changes_keep_their_messages_and_their_order(repo: Path, memory: Path, learnloop: Run) -> None:
     """Design §6: each change once; two changes of one file are two commits, not one."""
     detached(repo)
@@ -476,13 +499,13 @@ def test_an_ignored_folder_is_files_only(repo: Path, learnloop: Run) -> None:
 
 
 def test_without_git_the_tool_works_on_files_and_says_so(
-    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Reliability 14."""
-    with monkeypatch.context() as patch:
-        patch.setenv("PATH", "/nowhere")
-        ran = learnloop("note", RULE, "--memory", str(memory), cwd=repo)
-        shown = learnloop("show", "--memory", str(memory), cwd=repo)
+    """Reliability 14; inside a repository it is refused, or the memory would part from its history."""
+    (tmp_path / "MEMORY.md").write_text("# Memory\n")
+    monkeypatch.setenv("PATH", "/nowhere")
+    ran = learnloop("note", RULE, "--memory", str(tmp_path), cwd=tmp_path)
+    shown = learnloop("show", "--memory", str(tmp_path), cwd=tmp_path)
     assert (ran.code, shown.code) == (0, 0)
     assert "no git here: files only, no history" in ran.err
     assert "failing log" in shown.out

@@ -114,7 +114,9 @@ def test_a_journal_of_half_a_line_was_never_begun(repo: Path, memory: Path, lear
 def test_a_journal_comes_back_as_it_was_written(repo: Path, memory: Path) -> None:
     found = place.find(repo)
     edits = (Edit("a\udcff.md", None, "text \udcff"), Edit("b.md", "x", None))
-    kept = journal.Journal("c0ffee00", "abc", (Plan("note", ("a",), "why", edits, ("c.md",), (("Run", "r"),), "s"),))
+    kept = journal.Journal(
+        "c0ffee00", "main", "abc", (Plan("note", ("a",), "why", edits, ("c.md",), (("Run", "r"),), "s"),)
+    )
     journal.save(found, kept)
     assert journal.load(found) == kept
 
@@ -183,18 +185,79 @@ def test_an_empty_branch_lock_is_ours_only_when_younger_than_the_journal(
     assert not branch_lock(repo).exists()
 
 
-def test_an_index_entry_that_a_concurrent_commit_dropped_is_mended(repo: Path, memory: Path, learnloop: Run) -> None:
-    """git's commit reads the index before it locks it: its next commit would take our lesson out again."""
-    learnloop("note", RULE, cwd=repo)
-    git(repo, "rm", "-q", "--cached", f".claude/memory/{SLUG}.md")
-    git(
-        repo,
-        "update-index",
-        "--cacheinfo",
-        f"100644,{git(repo, 'rev-parse', 'HEAD~1:.claude/memory/MEMORY.md')},.claude/memory/MEMORY.md",
-    )
+def test_an_index_that_could_not_be_written_is_mended_by_the_next_command(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HEAD has moved by then: a person's next commit would take the lesson out again."""
+    with monkeypatch.context() as patch:
+        real = os.replace
+
+        def failing(source: Path, target: Path) -> None:
+            if Path(target).name == "index":
+                raise OSError(28, "No space left on device")
+            real(source, target)
+
+        patch.setattr("learnloop_md.plumbing.os.replace", failing)
+        assert learnloop("note", RULE, cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") != ""
     learnloop("sync", cwd=repo)
     assert git(repo, "status", "--porcelain") == ""
+
+
+def test_what_a_person_took_out_of_the_index_stays_out(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "rm", "-q", "--cached", f".claude/memory/{SLUG}.md")
+    learnloop("note", "Read the failing log before changing code.", cwd=repo)
+    assert git(repo, "diff", "--cached", "--name-status") == f"D\t.claude/memory/{SLUG}.md"
+
+
+@pytest.mark.parametrize("way", ["revert", "reset", "switch"])
+def test_what_a_person_took_back_is_not_done_again(repo: Path, memory: Path, learnloop: Run, way: str) -> None:
+    """The command was killed after its commit: its journal is left, its work is done."""
+    git(repo, "branch", "side")
+    killed(repo, "the ledger is not written", "note", RULE)
+    ways = {
+        "revert": ("revert", "--no-edit", "HEAD"),
+        "reset": ("reset", "-q", "--hard", "HEAD~1"),
+        "switch": ("switch", "-q", "side"),
+    }
+    git(repo, *ways[way])
+    assert learnloop("sync", cwd=repo).code == 0
+    assert not (memory / f"{SLUG}.md").exists()
+    assert git(repo, "log", "-1", "--format=%s") != f"learnloop: note {SLUG}"
+
+
+def test_half_a_plan_is_never_completed(repo: Path, memory: Path, learnloop: Run) -> None:
+    """The guide was edited after the crash: the lesson must not be archived without its rule."""
+    (repo / "CLAUDE.md").write_text("# Guide\n")
+    git(repo, "add", "CLAUDE.md")
+    git(repo, "commit", "-q", "-m", "Guide")
+    learnloop("note", RULE, cwd=repo)
+    killed(repo, "the journal is written", "codify", SLUG, "--into", "CLAUDE.md")
+    (repo / "CLAUDE.md").write_text("# My guide\n")
+    learnloop("sync", cwd=repo)
+    assert "state: candidate" in (memory / f"{SLUG}.md").read_text()
+    assert (repo / "CLAUDE.md").read_text() == "# My guide\n"
+
+
+def test_a_queue_that_a_failing_command_drained_is_drained_once(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("note", RULE, cwd=repo)
+    git(repo, "switch", "-q", "main")
+    assert learnloop("confirm", "nosuch", cwd=repo).code == 2
+    git(repo, "revert", "--no-edit", "HEAD")
+    learnloop("note", "Read the failing log before changing code.", cwd=repo)
+    assert not (memory / f"{SLUG}.md").exists()
+
+
+def test_a_temporary_file_of_somebody_else_is_left_alone(repo: Path, memory: Path, learnloop: Run) -> None:
+    folder = store.state_folder(place.find(repo))
+    (folder / ".learnloop-abcd1234").write_text("older")
+    (memory / ".learnloop-99999-mine.md").write_text("mine")
+    killed(repo, "the journal is written", "note", RULE)
+    assert learnloop("sync", cwd=repo).code == 0
+    assert (folder / ".learnloop-abcd1234").exists()
+    assert (memory / ".learnloop-99999-mine.md").exists()
 
 
 def test_a_person_s_own_staging_of_a_lesson_is_not_mended(repo: Path, memory: Path, learnloop: Run) -> None:

@@ -331,3 +331,30 @@ def test_what_was_absorbed_first_stays_when_absorbing_is_undone(repo: Path, memo
     ran = learnloop("undo", cwd=repo)
     assert "what was absorbed was there before it: it stays" in ran.out
     assert (memory / "new-rule.md").exists()
+
+
+def test_without_a_name_a_rewritten_commit_is_not_passed_over(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Silently taking back an older command would undo what nobody meant."""
+    learnloop("note", "Stage files by name.", cwd=repo)
+    git(repo, "checkout", "-q", "-b", "side")
+    learnloop("note", "Read the failing log before changing code.", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    git(repo, "merge", "-q", "--squash", "side")
+    git(repo, "commit", "-q", "-m", "Squashed")
+    ran = learnloop("undo", "--json", cwd=repo)
+    assert (ran.code, ran.json["error"]["code"]) == (4, "no-command")
+    assert learnloop("undo", git(repo, "rev-parse", "HEAD"), cwd=repo).code == 0
+    assert [path.stem for path in memory.glob("s*.md")] == ["stage-files-by-name"]
+
+
+def test_undoing_a_lesson_after_a_merge_takes_its_last_change_alone(repo: Path, memory: Path, learnloop: Run) -> None:
+    git(repo, "checkout", "-q", "-b", "side")
+    learnloop("note", "Stage files by name.", "--run", "r1", cwd=repo)
+    learnloop("confirm", "stage-files-by-name", "--run", "r2", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    (repo / "app.py").write_text("x = 2\n")
+    git(repo, "commit", "-qam", "Code")
+    git(repo, "merge", "-q", "--no-edit", "side")
+    assert learnloop("undo", "stage-files-by-name", cwd=repo).code == 0
+    text = (memory / "stage-files-by-name.md").read_text()
+    assert ("run: r1" in text, "confirmed" in text) == (True, False)
