@@ -201,7 +201,9 @@ def _init_native(options: Options) -> Initialised:
         git.call(folder, "init", "-q", "-b", "main")
     folder = folder.resolve()
     where = place.at(folder, "project", "init --native")
-    return _finish(where, options, {}, folder / settings.FILE, {}, {}, [], [])
+    attributes = where.repo.root / ".gitattributes" if where.repo else folder / ".gitattributes"
+    files = {attributes: _with_attributes(attributes, where)} if where.own_repo else {}
+    return _finish(where, options, files, folder / settings.FILE, {}, {}, [], [])
 
 
 def _index_in(repo: git.Repo, folder: Path) -> str:

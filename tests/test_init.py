@@ -119,7 +119,7 @@ def test_native_gives_claude_s_directory_a_repository_of_its_own(repo: Path, lea
     own = claude_s_own(repo)
     head = git(repo, "rev-parse", "HEAD")
     assert learnloop("init", "--native", cwd=repo).code == 0
-    assert git(own, "ls-files").splitlines() == [".learnloop.toml", "MEMORY.md", "brew.md"]
+    assert git(own, "ls-files").splitlines() == [".gitattributes", ".learnloop.toml", "MEMORY.md", "brew.md"]
     assert (git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")) == (head, "")
     assert learnloop("note", "Warm the pot.", "--json", cwd=repo).json["commits"]
 
