@@ -350,7 +350,7 @@ def newer(repo: Repo, old: str, most: int) -> list[str]:
 def merged_sides(repo: Repo, since: str) -> list[str]:
     """The sides of the merge in progress and of the merges since a commit, newest first, of each our own side last."""
     sides = ["MERGE_HEAD", "HEAD"] if (repo.git_dir / "MERGE_HEAD").exists() else []
-    if since and call(repo.root, "merge-base", "--is-ancestor", since, "HEAD", check=False).returncode == 0:
+    if since and is_ancestor(repo, since, "HEAD"):
         rows = out(repo.root, "rev-list", "--merges", "--parents", "--max-count=5", f"{since}..HEAD").splitlines()
         sides += [side for row in rows for side in (*row.split()[2:], row.split()[1])]
     return sides

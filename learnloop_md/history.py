@@ -244,7 +244,7 @@ class Sides:
 
 def _is_known(place: Place, commit: str) -> bool:
     assert place.repo is not None, "only asked inside a repository"
-    return git.call(place.repo.root, "merge-base", "--is-ancestor", commit, "HEAD", check=False).returncode == 0
+    return git.is_ancestor(place.repo, commit, "HEAD")
 
 
 def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:

@@ -172,7 +172,6 @@ class Body(NamedTuple):
     spans: dict[str, tuple[int, int]]  # of the text alone, behind its label
 
 
-_LABELS = {"why": r"why", "how": r"how to apply|next pass"}
 _LABEL = re.compile(
     r"(?:\*\*(?P<bold>why|how to apply|next pass)(?::\*\*|\*\*:)|(?P<bare>why|how to apply|next pass):)[ \t]*",
     re.IGNORECASE,
