@@ -36,7 +36,7 @@ def result(made: Branches, *, clean: bool) -> Result:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_without_a_driver_the_same_comes_of_it(scenario: Scenario, way: str, tmp_path: Path, learnloop: Run) -> None:
-    """Design §6: seventeen situations that a clone without the drivers, or a forge, left to a person."""
+    """Design §6, R000-71: seventeen situations that a clone without the drivers, or a forge, left to a person."""
     made = branches(tmp_path / "repo", scenario)
     if made.joined(way).clean and scenario.name.startswith("07"):
         return  # plain git sees no conflict where one side archives and the other adds a line: both are kept
