@@ -84,6 +84,25 @@ def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, 
     return ()
 
 
+def followed(place: Place, old: str, now: git.Status, today: str) -> None:
+    """Take a commit as seen that was put in the place of an old one, where what was seen is in that one's history.
+
+    For commits of ours that were written anew on top of others': nothing that was seen is lost, though a name may be
+    another one. A witness that cannot be kept stops no command.
+    """
+    try:
+        seen = load(place)
+        row = seen.pop(now.branch, None)
+        if row and old and _contains(place, old, row.commit):
+            save(place, {**seen, now.branch: present(place, now.head, today)})
+    except UnableError:
+        pass
+
+
+def _contains(place: Place, goal: str, commit: str) -> bool:
+    return _call(place, "merge-base", "--is-ancestor", commit, goal, check=False).returncode == 0
+
+
 def present(place: Place, head: str, today: str, newest: str = "") -> Seen:
     """A commit as it is seen today; newest is the newest commit that touches the memory, where that is known."""
     commit = newest or _out(place, "rev-list", "-1", head, "--", *_where(place)).strip()
@@ -101,7 +120,7 @@ def lost(place: Place, seen: Seen, goal: str) -> list[str]:
     """
     if not goal:
         return sorted(seen.tree)
-    if _call(place, "merge-base", "--is-ancestor", seen.commit, goal, check=False).returncode == 0:
+    if _contains(place, goal, seen.commit):
         return []
     now, since = tree_at(place, goal), _since(place, seen.commit, goal)
     paths = {path for path, _ in since}

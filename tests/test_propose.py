@@ -259,6 +259,54 @@ def test_a_branch_that_exists_is_refused(ours: Clone) -> None:
     assert git(ours.root, "rev-parse", "main") == before
 
 
+def test_a_branch_of_a_persons_own_is_never_pushed(ours: Clone, bare: Path) -> None:
+    """What ends in the same files may hold anything further down: each commit must be one of the proposal's."""
+    ours.commit("key.env", "once\n", "Oops")
+    git(ours.root, "rm", "-q", "key.env")
+    git(ours.root, "commit", "-q", "-m", "Take it out")
+    ours.note("Stage files by name.")
+    git(ours.root, "branch", "learnloop-wip")
+    branch = ours.proposed("--push")
+    assert branch != "learnloop-wip"
+    assert "Oops" not in git(bare, "log", "--all", "--format=%s")
+
+
+def test_the_branch_that_is_checked_out_is_no_proposal(ours: Clone, bare: Path) -> None:
+    """A feature branch with nothing but lessons stays a person's own."""
+    git(ours.root, "switch", "-q", "-c", "feature")
+    ours.note("Stage files by name.")
+    assert ours.proposed("--push") == f"learnloop/{DAY}-stage-files-by-name"
+    assert "feature" not in git(bare, "branch", "--list")
+
+
+def test_a_named_branch_that_holds_just_this_is_found_and_pushed(ours: Clone, bare: Path) -> None:
+    """Repeating the command after a push that was rejected works."""
+    hook = bare / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    ours.note("Stage files by name.")
+    assert ours.propose("--push", "--branch", "lessons").code == 4
+    hook.unlink()
+    again = ours.propose("--push", "--branch", "lessons").json
+    assert (again["action"], again["branch"], again["pushed"]) == ("unchanged", "lessons", True)
+    assert git(bare, "rev-parse", "lessons") == git(ours.root, "rev-parse", "lessons")
+    assert ours.propose().json["branch"] == "lessons"
+
+
+def test_a_branch_that_the_remote_has_already_is_told_as_pushed(ours: Clone) -> None:
+    ours.note("Stage files by name.")
+    ours.proposed("--push")
+    assert ours.propose().json["pushed"] is True
+
+
+@pytest.mark.parametrize("option", ["--branch", "--remote"])
+def test_an_empty_name_is_a_usage_error(ours: Clone, option: str) -> None:
+    ours.note("Stage files by name.")
+    assert ours.propose(option, "").code == 2
+    assert git(ours.root, "branch", "--list", "learnloop/*") == ""
+
+
 def test_nothing_to_propose_is_no_error(ours: Clone) -> None:
     done = ours.propose()
     assert (done.code, done.json["action"], done.json["branch"]) == (0, "unchanged", "")
@@ -385,6 +433,23 @@ def test_offline_it_builds_on_what_is_known(ours: Clone, bare: Path) -> None:
     done = ours.propose()
     assert (done.code, done.json["action"]) == (0, "proposed")
     assert "cannot be reached" in done.err
+
+
+def test_it_builds_on_the_branch_that_the_remote_names(ours: Clone, bare: Path) -> None:
+    """What the server says counts: neither a missing origin/HEAD nor a branch main beside the default one misleads."""
+    git(bare, "branch", "develop", "main")
+    git(bare, "symbolic-ref", "HEAD", "refs/heads/develop")
+    git(ours.root, "symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
+    ours.note("Stage files by name.")
+    assert ours.propose().json["base"] == "origin/develop"
+
+
+def test_a_default_branch_that_is_gone_is_not_built_on(ours: Clone, bare: Path) -> None:
+    """A tracking reference outlives the branch; the server's word does not."""
+    git(bare, "update-ref", "-d", "refs/heads/main")
+    ours.note("Stage files by name.")
+    done = ours.propose()
+    assert (done.code, done.json["error"]["code"]) == (4, "no-default-branch")
 
 
 def test_a_push_that_fails_leaves_the_branch(ours: Clone, bare: Path) -> None:
