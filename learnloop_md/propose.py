@@ -51,7 +51,8 @@ def propose(place: Place, asked: Asked, *, name: str = "", remote: str = "", pus
     with nullcontext() if asked.dry_run else store.locked(place):
         done = apply.look(place, asked)
         sent, told = _outgoing(place, repo, goal.tip, done)
-    carried = transplant.carry(place, repo, goal, sent, done.memory)
+    sign = not (asked.dry_run or place.own_repo) and git.signs(repo)
+    carried = transplant.carry(place, repo, goal, sent, done.memory, sign=sign)
     notices = (*notices, *told, *done.notices, *carried.notices)
     made = Proposed("", remote, goal.name, (), (), False, done, notices)  # unless there is something
     if carried.commits:

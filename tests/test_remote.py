@@ -165,6 +165,25 @@ def test_different_rules_under_one_name_both_live(ours: Own, theirs: Own) -> Non
     assert ours.document.count("(tests.md)") == ours.document.count("(tests-2.md)") == 1
 
 
+@pytest.mark.parametrize("renamer_first", [True, False])
+def test_a_lesson_renamed_here_and_confirmed_there_is_one(ours: Own, theirs: Own, *, renamer_first: bool) -> None:
+    """The sighting follows the lesson to its new name, whoever was quicker."""
+    ours.note("Stage files by name.", "r1", "--name", "stage")
+    ours.sync()
+    theirs.sync()
+    assert ours.run("rename", "stage", "staging").code == 0
+    assert theirs.run("confirm", "stage", "--run", "r2").code == 0
+    first, second = (ours, theirs) if renamer_first else (theirs, ours)
+    first.sync()
+    second.sync()
+    first.sync()
+    assert ours.tree == theirs.tree
+    assert list(ours.lessons) == ["staging"]
+    assert [event.run for event in ours.lessons["staging"].confirmed] == ["r2"]
+    assert ours.document.count("(staging.md)") == 1
+    assert "(stage.md)" not in ours.document
+
+
 def test_an_archived_lesson_is_archived_everywhere(ours: Own, theirs: Own) -> None:
     ours.note("Stage files by name.", "r1")
     ours.sync()
@@ -301,6 +320,17 @@ def test_a_private_lesson_never_leaves(tmp_path: Path, ours: Own, bare: Path) ->
     assert "stage-files-by-name.md" in git(bare, "ls-tree", "--name-only", "main").splitlines()
     assert ours.is_clean()
     assert ours.sync().json["action"] == "unchanged"
+
+
+def test_a_private_name_in_a_field_never_leaves(ours: Own, bare: Path) -> None:
+    """Design §2: not even where nothing else keeps our commits from going as they are."""
+    ours.note("I work in the evenings.", "r1", "--type", "user", "--name", "evenings")
+    ours.note("Stage files by name.", "r1")
+    file = ours.root / "stage-files-by-name.md"
+    file.write_text(file.read_text().replace("metadata:\n", "metadata:\n  supersedes: evenings\n", 1))
+    ours.sync()
+    assert "evenings" not in git(bare, "log", "-p", "main")
+    assert ours.is_clean()
 
 
 # --- where it stops -------------------------------------------------------------------------------------------------
