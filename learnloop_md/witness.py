@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
@@ -53,10 +54,20 @@ def load(place: Place) -> dict[str, Seen]:
     data = store.read_bytes(file)
     try:
         raw = json.loads(data) if data is not None else {}
-        return {branch: Seen(row["commit"], row["when"], dict(row["tree"])) for branch, row in raw.items()}
+        return {branch: _seen(row["commit"], row["when"], row["tree"]) for branch, row in raw.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "look at the memory's log, then: learnloop verify --witness --accept"
         raise UnableError(f"the witness {file} is damaged", hint, code="witness-damaged") from error
+
+
+def _seen(commit: str, when: str, tree: Tree) -> Seen:
+    """A row of the witness. Raises ValueError or TypeError for what was never written there."""
+    for name in (commit, *tree.values()):
+        if not re.fullmatch(r"[0-9a-f]{40,64}", name):
+            raise ValueError(f"{name!r} is no object id")
+    if not isinstance(when, str):
+        raise TypeError("a day is a text")
+    return Seen(commit, when, dict(tree))
 
 
 def save(place: Place, seen: Mapping[str, Seen]) -> None:
@@ -150,6 +161,12 @@ def _since(place: Place, commit: str, goal: str) -> Touched:
     except git.GitError:
         return set()
     return {(path, blob) for row in rows for path, blobs in row.changes.items() for blob in blobs}
+
+
+def is_held(place: Place, commit: str) -> bool:
+    """Whether any reference (a renamed branch, a remote's, a tag) contains a commit."""
+    words = ["for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}"]
+    return bool(_out(place, *words, check=False).strip())
 
 
 def tip(place: Place, branch: str) -> str:
