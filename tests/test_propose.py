@@ -458,7 +458,7 @@ def test_the_commits_are_signed_where_a_persons_are(ours: Clone, tmp_path: Path)
     """Design §6: commit.gpgsign is honoured; a key that fails is one line and no branch."""
     ours.note("Stage files by name.")
     program = tmp_path / "signer"
-    program.write_text('#!/bin/sh\necho "[GNUPG:] SIG_CREATED " >&2\necho SIGNED\n')
+    program.write_text('#!/bin/sh\ncat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2\necho SIGNED\n')
     program.chmod(0o755)
     git(ours.root, "config", "commit.gpgsign", "true")
     git(ours.root, "config", "gpg.program", str(program))
