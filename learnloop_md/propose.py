@@ -106,12 +106,18 @@ def _same(repo: Repo, goal: Goal, carried: Carried, name: str) -> str:
     A person's own branch may end in the same files and hold, further down, what nobody is to see: every commit counts.
     Neither the branch that all build on nor the one that is checked out is a proposal.
     """
-    tips = remotes.tips(repo, f"refs/heads/{name}" if name else "refs/heads")
+    where = f"refs/heads/{name}" if name else "refs/heads"
+    rows = git.out(repo.root, "for-each-ref", "--format=%(tree)%09%(refname)", where).splitlines()
     own = {goal.name.partition("/")[2], "" if name else git.status(repo, "").branch}
-    names = sorted((ref.removeprefix("refs/heads/") for ref in tips), key=lambda row: not row.startswith(PREFIX))
     wanted = _commits_of(repo, goal.tip, carried.tip)
-    known = (row for row in names if row not in own and (not name or row == name))
-    return next((row for row in known if _commits_of(repo, goal.tip, tips[f"refs/heads/{row}"]) == wanted), "")
+    alike = [
+        ref.removeprefix("refs/heads/")
+        for tree, _, ref in (row.partition("\t") for row in rows)
+        if tree == wanted[0][0]
+    ]
+    known = (row for row in sorted(alike, key=lambda row: not row.startswith(PREFIX)) if row not in own)
+    found = (row for row in known if _commits_of(repo, goal.tip, f"refs/heads/{row}") == wanted)
+    return next((row for row in found if not name or row == name), "")
 
 
 def _commits_of(repo: Repo, old: str, new: str) -> list[tuple[str, str]]:
