@@ -30,11 +30,16 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     return done._replace(commits=(_commit(place, repo, done.plans[0], name),), notices=())
 
 
-def check_name(repo: git.Repo, name: str) -> None:
-    """Raises UsageError for what cannot name a branch, UnableError where there is one of that name."""
+def check_form(repo: git.Repo, name: str) -> None:
+    """Raises UsageError for what cannot name a branch."""
     well_formed = git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode == 0
     if not well_formed or name.startswith("@"):
         raise UsageError(f"--branch {name!r} cannot name a branch", "use letters, digits, '-' and '/'")
+
+
+def check_name(repo: git.Repo, name: str) -> None:
+    """Raises UsageError for what cannot name a branch, UnableError where there is one of that name."""
+    check_form(repo, name)
     known = git.call(repo.root, "show-ref", "--verify", "--quiet", f"refs/heads/{name}", check=False)
     if known.returncode == 0:
         raise UnableError(f"there is a branch {name} already", "choose another name", code="branch-exists")
@@ -58,9 +63,8 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
 
 def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
     files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
-    words = plan.message(row).encode(errors="surrogateescape")
-    tree = plumbing.tree_with(repo, "HEAD", files)
-    new = git.call(repo.root, "commit-tree", tree, "-p", "HEAD", "-F", "-", given=words).stdout.decode().strip()
+    parent, sign = git.head(repo), not place.own_repo and git.signs(repo)
+    new = plumbing.commit_of(repo, parent, files, plan.message(row), sign=sign)
     git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
     return new
 

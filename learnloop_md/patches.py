@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from learnloop_md import git, history, lessonfile, settings
 from learnloop_md.apply import Done
+from learnloop_md.carry import tree_of
 from learnloop_md.git import Delta, Repo
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
@@ -15,6 +16,7 @@ from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.plan import Plan, message, naming, without
 from learnloop_md.store import Ledger
+from learnloop_md.tree import field_of
 
 
 class Patch(NamedTuple):
@@ -42,10 +44,26 @@ class Outgoing(NamedTuple):
 
 
 def commits(place: Place, repo: Repo, tip: str, *, only_memory: bool) -> list[Patch]:
-    """The commits of HEAD that tip does not have, merges excepted; only_memory leaves out those without our paths."""
+    """The commits of HEAD that tip does not have, merges excepted; only_memory leaves out those without our paths.
+
+    What a merge made of both of its sides stands in none of its commits: with only_memory, such a history is one patch.
+    """
     where = ["--", place.inside or "."] if only_memory else []
-    words = ["rev-list", "--reverse", "--topo-order", "--no-merges", "HEAD", *([f"^{tip}"] if tip else []), *where]
+    span = ["HEAD", *([f"^{tip}"] if tip else []), *where]
+    if only_memory and git.out(repo.root, "rev-list", "--merges", "--max-count=1", *span):
+        return _at_once(place, repo, tip)
+    words = ["rev-list", "--reverse", "--topo-order", "--no-merges", *span]
     return [_patch_of(repo, commit) for commit in git.out(repo.root, *words).split()]
+
+
+def _at_once(place: Place, repo: Repo, tip: str) -> list[Patch]:
+    """All that HEAD changes in the memory since it left tip, as one patch."""
+    base = git.call(repo.root, "merge-base", "HEAD", tip, check=False).stdout.decode().strip()
+    changed = git.deltas(repo, base, git.head(repo))
+    files = {path: delta for path, delta in changed.items() if is_memory_path(place, path)}
+    slugs = tuple(slug for path in sorted(files) if (slug := history.lesson_of(place, path)))
+    why = "All at once, as the history of these lessons holds a merge."
+    return [Patch(message(Plan("merge", slugs, why, ())), files)] if files else []
 
 
 def _patch_of(repo: Repo, commit: str) -> Patch:
@@ -137,13 +155,16 @@ def outgoing(place: Place, repo: Repo, patches: Iterable[Patch], known: Memory) 
     """The patches without private lessons and without files that cannot be read; neither is named in a message."""
     sieve = _Sieve(place, repo, known, list(patches))
     told = []
-    for patch in sieve.patches:
-        files = sieve.kept(patch)
+    for patch, kept in [(patch, sieve.kept(patch)) for patch in sieve.patches]:  # all that is private is known then
+        files = sieve.unnamed(kept)
         less = len(files) < len(patch.files)
         if files and not (less and files.keys() <= {sieve.document}):
             words = _untold(_bare(patch.message) if less else patch.message, sieve.hidden.keys())
             told.append(patch._replace(message=words, files=files))
     return Outgoing(tuple(told), sieve.hidden)
+
+
+_NAMING = ("supersedes", "superseded_by", "renamed_from")  # fields that name another lesson
 
 
 class _Sieve:
@@ -167,14 +188,37 @@ class _Sieve:
                 files[path] = (before, after)
         return files
 
+    def unnamed(self, files: dict[str, Delta]) -> dict[str, Delta]:
+        """The files without the names of private lessons in the fields that name another lesson."""
+        if not self.hidden:
+            return files
+        told = {path: (self._unnamed(path, old), self._unnamed(path, new)) for path, (old, new) in files.items()}
+        return {path: (old, new) for path, (old, new) in told.items() if old != new}
+
+    def _unnamed(self, path: str, entry: str | None) -> str | None:
+        if entry is None or path == self.document or not is_memory_path(self.place, path):
+            return entry
+        data = self.content.get(_oid(entry)) or git.blobs(self.repo, [_oid(entry)])[0]
+        reading = lessonfile.read(self._inner(path), data)
+        if isinstance(reading, Quarantined):
+            return entry
+        head = tree_of(reading.lesson.text)
+        gone = {field: None for field in _NAMING if field_of(head, field) in self.hidden}
+        if not gone:
+            return entry
+        text = lessonfile.with_fields(reading.lesson.text, gone)
+        return f"{entry.split()[0]} {git.stored(self.repo, text.encode('utf-8', 'surrogateescape'))}"
+
+    def _inner(self, path: str) -> str:
+        return path.removeprefix(f"{self.place.inside}/" if self.place.inside else "")
+
     def _stays(self, path: str, data: bytes) -> bool:
         """Whether this state of a file stays here."""
         if path == self.document:
             return bool(data.strip()) and isinstance(lessonfile.decode(path, data), Quarantined)
         if not is_memory_path(self.place, path):
             return False
-        prefix = f"{self.place.inside}/" if self.place.inside else ""
-        reading = lessonfile.read(path.removeprefix(prefix), data)
+        reading = lessonfile.read(self._inner(path), data)
         if isinstance(reading, Quarantined):
             return True
         lesson = reading.lesson

@@ -49,11 +49,24 @@ def commit(
     Raises MovedError where HEAD is another commit by now, GitError where the index stays locked or signing fails.
     """
     with locks.held(repo.folder / "lock"):
-        args = ["commit-tree", tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
-        words = message.encode(errors="surrogateescape")
-        made = _signed(repo, args, words, who) if sign else call(repo.root, *args, given=words, extra=who)
-        new = made.stdout.decode().strip()
+        new = commit_of(repo, parent, files, message, who, sign=sign)
         return Made(new, _move(repo, new, parent, files, f"commit: {message.partition(chr(10))[0]}", who))
+
+
+def commit_of(
+    repo: Repo,
+    parent: str,
+    files: Mapping[str, str | None],
+    message: str,
+    who: Mapping[str, str] | None = None,
+    *,
+    sign: bool = False,
+) -> str:
+    """A commit with these paths changed against parent, which no reference names yet. Raises GitError as commit()."""
+    args = ["commit-tree", tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
+    words = message.encode(errors="surrogateescape")
+    made = _signed(repo, args, words, who) if sign else call(repo.root, *args, given=words, extra=who)
+    return made.stdout.decode().strip()
 
 
 def land(repo: Repo, new: str, parent: str, files: Mapping[str, str | None], words: str) -> None:

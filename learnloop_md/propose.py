@@ -14,6 +14,7 @@ from learnloop_md.history import trailer
 from learnloop_md.lesson import free_slug
 from learnloop_md.patches import Outgoing, Patch
 from learnloop_md.place import Place
+from learnloop_md.remotes import Known
 from learnloop_md.transplant import Carried, Goal
 
 PREFIX = "learnloop"
@@ -44,38 +45,43 @@ def propose(place: Place, asked: Asked, *, name: str = "", remote: str = "", pus
         raise UnableError(f"git ignores this memory ({rule})", "it cannot be proposed", code="ignored")
     remote = remotes.chosen(repo, remote)
     if name:
-        branch.check_name(repo, name)
-    goal, notices = _goal(repo, remote, fetch=not asked.dry_run)
+        branch.check_form(repo, name)
+    there = remotes.known(repo, remote) if asked.dry_run else remotes.ask(repo, remote)
+    goal, notices = _goal(repo, remote, there)
     with nullcontext() if asked.dry_run else store.locked(place):
         done = apply.look(place, asked)
         sent, told = _outgoing(place, repo, goal.tip, done)
-    carried = transplant.carry(place, repo, goal, sent, done.memory)
+    sign = not (asked.dry_run or place.own_repo) and git.signs(repo)
+    carried = transplant.carry(place, repo, goal, sent, done.memory, sign=sign)
     notices = (*notices, *told, *done.notices, *carried.notices)
     made = Proposed("", remote, goal.name, (), (), False, done, notices)  # unless there is something
     if carried.commits:
-        known = _same(repo, remote, carried.tip) if not name else ""
-        made = made._replace(branch=known)
+        known = _same(repo, goal, carried, name)
+        if name and not known:
+            branch.check_name(repo, name)
+        made = made._replace(branch=known, pushed=bool(known) and _is_there(repo, there, known))
         if not known:
-            chosen = name or _free_name(repo, remote, asked.today, carried)
+            chosen = name or _free_name(repo, there, asked.today, carried)
             made = made._replace(branch=chosen, commits=carried.commits, patches=carried.patches)
             if not asked.dry_run:
                 words = ["update-ref", "-m", "learnloop: propose", f"refs/heads/{chosen}", carried.tip]
                 git.call(repo.root, *words, "0" * len(carried.tip))
-    return made._replace(pushed=_pushed(repo, made)) if push and made.branch and not asked.dry_run else made
+    sends = push and made.branch and not made.pushed and not asked.dry_run
+    return made._replace(pushed=_pushed(repo, made)) if sends else made
 
 
-def _goal(repo: Repo, remote: str, *, fetch: bool) -> tuple[Goal, tuple[str, ...]]:
+def _goal(repo: Repo, remote: str, there: Known) -> tuple[Goal, tuple[str, ...]]:
     """The tip of the remote's default branch, and what to tell of finding it."""
-    failed = remotes.fetch(repo, remote) if fetch else ""
-    name = remotes.default_branch(repo, remote)
-    if not name:
+    name, failed = there.default, there.failed
+    tip = remotes.tip(repo, remote, there, name)
+    if not tip:
         why = f" ({failed})" if failed else ""
-        hint = f"push the branch that others build on first: git push -u {remote} main"
+        hint = "push the branch that others build on first; what it holds of private lessons is pushed as well"
         raise UnableError(f"no default branch of {remote} is known{why}", hint, code="no-default-branch")
     goal = f"{remote}/{name}"
     hint = f"merge {goal} into your branch first, or wait until the other change is agreed on; nothing was made"
     told = f"{remote} cannot be reached ({failed}): built on what is known of {goal}"
-    return Goal(remotes.branch_tip(repo, remote, name), goal, hint), (told,) if failed else ()
+    return Goal(tip, goal, hint), (told,) if failed else ()
 
 
 def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing, list[str]]:
@@ -94,18 +100,41 @@ def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing,
     return patches.outgoing(place, repo, [*committed, *waiting, *rest], done.memory), told
 
 
-def _same(repo: Repo, remote: str, tip: str) -> str:
-    """The branch of an earlier proposal that holds the same, "" for none."""
-    tree = git.out(repo.root, "rev-parse", f"{tip}^{{tree}}")
-    known = remotes.branches(repo, f"refs/heads/{PREFIX}", f"refs/heads/{PREFIX}-*")
-    return next((ref.removeprefix("refs/heads/") for ref, other in known.items() if other == tree), "")
+def _same(repo: Repo, goal: Goal, carried: Carried, name: str) -> str:
+    """The branch of an earlier proposal that holds these commits and nothing else, "" for none.
+
+    A person's own branch may end in the same files and hold, further down, what nobody is to see: every commit counts.
+    Neither the branch that all build on nor the one that is checked out is a proposal.
+    """
+    where = f"refs/heads/{name}" if name else "refs/heads"
+    rows = git.out(repo.root, "for-each-ref", "--format=%(tree)%09%(refname)", where).splitlines()
+    own = {goal.name.partition("/")[2], "" if name else git.status(repo, "").branch}
+    wanted = _commits_of(repo, goal.tip, carried.tip)
+    alike = [
+        ref.removeprefix("refs/heads/")
+        for tree, _, ref in (row.partition("\t") for row in rows)
+        if tree == wanted[0][0]
+    ]
+    known = (row for row in sorted(alike, key=lambda row: not row.startswith(PREFIX)) if row not in own)
+    found = (row for row in known if _commits_of(repo, goal.tip, f"refs/heads/{row}") == wanted)
+    return next((row for row in found if not name or row == name), "")
 
 
-def _free_name(repo: Repo, remote: str, day: str, carried: Carried) -> str:
+def _commits_of(repo: Repo, old: str, new: str) -> list[tuple[str, str]]:
+    """Tree and message of each commit that an older one does not have."""
+    raw = git.out(repo.root, "log", "-z", "--format=%T%x09%B", "--topo-order", new, f"^{old}", "--")
+    rows = (row.partition("\t") for row in raw.split("\0") if row)
+    return [(tree, said.strip()) for tree, _, said in rows]
+
+
+def _is_there(repo: Repo, there: Known, name: str) -> bool:
+    """Whether the remote has that branch as it is here."""
+    return there.heads.get(name) == git.resolve(repo, f"refs/heads/{name}")
+
+
+def _free_name(repo: Repo, there: Known, day: str, carried: Carried) -> str:
     """A name that neither this repository nor the remote has."""
-    roots = ("refs/heads/", f"refs/remotes/{remote}/")
-    refs = remotes.branches(repo, *roots)
-    taken = {ref.removeprefix(root) for ref in refs for root in roots if ref.startswith(root)}
+    taken = {ref.removeprefix("refs/heads/") for ref in remotes.tips(repo, "refs/heads")} | set(there.heads)
     first = carried.patches[0]
     named = [*trailer(first.message, "Lesson"), *(lessonfile.stem(path) for path in sorted(first.files))]
     gap = "-" if PREFIX in taken else "/"  # git keeps no branch below another branch

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from learnloop_md import apply, git, patches, plumbing, remotes, store, transplant
+from learnloop_md import apply, busy, git, patches, plumbing, remotes, store, transplant, witness
 from learnloop_md.apply import Asked, Done
 from learnloop_md.errors import LearnloopError, UnableError
 from learnloop_md.git import Delta, GitError, Repo, Status
@@ -22,6 +22,8 @@ from learnloop_md.plan import Draft
 from learnloop_md.transplant import Goal
 
 TRIES = 5
+_PRIVATE = "do not push, as private lessons would leave with it"
+_UNSENT = f"take it out (git rebase -i; {_PRIVATE})"
 _WAIT_S = 0.4  # at most, before the second try; a little more before each further one
 
 
@@ -110,13 +112,13 @@ def _upstream(repo: Repo) -> _Upstream:
     remote = _config(repo, f"branch.{branch}.remote")
     there = _config(repo, f"branch.{branch}.merge").removeprefix("refs/heads/") or branch
     remote = remotes.chosen(repo, "" if remote == "." else remote)
-    if failed := remotes.fetch(repo, remote):
-        raise UnableError(
-            f"{remote} cannot be reached: {failed}", "everything is committed here; try again later", code="offline"
-        )
-    tip = remotes.branch_tip(repo, remote, there)
-    if not tip and remotes.branches(repo, f"refs/remotes/{remote}"):
-        hint = f"say where it goes: git push -u {remote} {branch}"
+    known = remotes.ask(repo, remote)
+    if known.failed:
+        hint = "everything is committed here; try again later"
+        raise UnableError(f"{remote} cannot be reached: {known.failed}", hint, code="offline")
+    tip = remotes.tip(repo, remote, known, there)
+    if known.heads and not tip:
+        hint = f"say which of its branches is meant: git branch -u {remote}/{known.default or next(iter(known.heads))}"
         raise UnableError(f"{remote} has no branch {there}", hint, code="no-upstream")
     return _Upstream(remote, there, tip)
 
@@ -133,15 +135,17 @@ def _integrate(place: Place, repo: Repo, asked: Asked, goal: _Upstream) -> tuple
     done = apply.look(place, asked)
     head = _check_still(place, repo, done)
     ours = patches.commits(place, repo, goal.tip, only_memory=False) if head else []
-    if foreign := next((patch for patch in ours if not patches.is_ours(place, repo, patch)), None):
-        hint = "push it yourself (git push), then run this again"
-        raise UnableError(f"HEAD holds a commit that is not the memory's: {foreign}", hint, code="foreign-commits")
     sent = patches.outgoing(place, repo, ours, done.memory)
-    whole = [patch.files for patch in ours] == [patch.files for patch in sent.patches]
+    whole = tuple(ours) == sent.patches
+    if foreign := next((patch for patch in ours if not patches.is_ours(place, repo, patch)), None):
+        push = f"push it yourself: git push -u {goal.remote} HEAD:{goal.branch}"
+        hint = f"{push if whole else _UNSENT}, then run this again"
+        raise UnableError(f"HEAD holds a commit that is not the memory's: {foreign}", hint, code="foreign-commits")
     if whole and (not goal.tip or (head and git.is_ancestor(repo, goal.tip, head))):
         return 0, {}, ()
     if head and git.out(repo.root, "rev-list", "--merges", "--max-count=1", head, *([f"^{goal.tip}"] * bool(goal.tip))):
-        hint = f"merge it once more and push: git pull --no-rebase {goal.remote} {goal.branch}, then git push"
+        push = f"merge it once more and push: git pull --no-rebase {goal.remote} {goal.branch}, then git push"
+        hint = push if whole else f"make it one line of commits: git rebase {goal}; {_PRIVATE}"
         raise UnableError(f"HEAD holds a merge that {goal} does not have", hint, code="unsent-merge")
     way_out = f"merge by hand: git merge {goal}, then learnloop sync; nothing was changed"
     carried = transplant.carry(place, repo, Goal(goal.tip, str(goal), way_out), sent, done.memory)
@@ -149,13 +153,14 @@ def _integrate(place: Place, repo: Repo, asked: Asked, goal: _Upstream) -> tuple
     came = git.out(repo.root, "rev-list", "--count", goal.tip, *([f"^{head}"] if head else [])) if goal.tip else "0"
     if new and new != head:
         _advance(place, repo, head, new, done.memory, sent)
+        witness.followed(place, head, git.status(repo, ""), asked.today)
     return int(came), carried.made, carried.notices
 
 
 def _check_still(place: Place, repo: Repo, done: Done) -> str:
     """HEAD, where nothing stands in the way. Raises UnableError where something does."""
     now = git.status(repo, "")
-    if why := git.moment(repo, now, own=True, known=True):
+    if why := git.moment(repo, now, own=True, known=True) or busy.at_work(repo.root, repo.git_dir):
         raise UnableError(why, "finish it first, then run this again", code="bad-moment")
     if done.memory.ledger and done.memory.ledger.queue:
         raise UnableError("a change waits for its commit", "run: learnloop sync, which says why", code="queued")

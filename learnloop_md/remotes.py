@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from learnloop_md import git
 from learnloop_md.errors import UnableError
@@ -24,29 +25,65 @@ def chosen(repo: Repo, name: str = "") -> str:
     return name or ("origin" if "origin" in names else names[0])
 
 
-def fetch(repo: Repo, remote: str) -> str:
-    """Learn what the remote has; why that failed, "" where it did not."""
-    words = ["fetch", "--quiet", "--no-write-fetch-head", "--recurse-submodules=no", remote]
+class Known(NamedTuple):
+    """What is known of a remote: its branches, the default one ("" for none), and why it could not be asked."""
+
+    heads: dict[str, str]  # the commit of each branch
+    default: str
+    failed: str = ""
+
+
+def ask(repo: Repo, remote: str) -> Known:
+    """What the remote has, all of it fetched; what was last known of it where it cannot be reached.
+
+    Tracking references outlive what they tell of, and nobody may have set origin/HEAD: the server is asked.
+    """
+    done = git.call(repo.root, "ls-remote", "--symref", remote, "HEAD", "refs/heads/*", check=False)
+    failed = _failure(done.returncode, done.stderr) or _fetch(repo, remote, "")
+    if failed:
+        return known(repo, remote)._replace(failed=failed)
+    rows = [row.split("\t", 1) for row in done.stdout.decode(errors="surrogateescape").splitlines()]
+    root = "refs/heads/"
+    heads = {name.removeprefix(root): commit for commit, name in rows if name.startswith(root)}
+    told = [goal.removeprefix(f"ref: {root}") for goal, name in rows if name == "HEAD" and goal.startswith("ref: ")]
+    return Known(heads, _default(heads, *told))
+
+
+def known(repo: Repo, remote: str) -> Known:
+    """What was last known of a remote."""
+    root = f"refs/remotes/{remote}/"
+    heads = {ref.removeprefix(root): commit for ref, commit in tips(repo, root).items() if ref != f"{root}HEAD"}
+    told = git.call(repo.root, "symbolic-ref", "--quiet", f"{root}HEAD", check=False).stdout.decode()
+    return Known(heads, _default(heads, told.strip().removeprefix(root)))
+
+
+def tip(repo: Repo, remote: str, there: Known, branch: str) -> str:
+    """The newest commit of a remote's branch, "" for none; fetched where the clone follows other branches only."""
+    commit = there.heads.get(branch, "")
+    if commit and not there.failed and not git.has(repo, [commit]):
+        _fetch(repo, remote, f"refs/heads/{branch}")
+    return commit if commit and git.has(repo, [commit]) else ""
+
+
+def _default(heads: dict[str, str], *told: str) -> str:
+    return next((name for name in (*told, "main", "master") if name in heads), "")
+
+
+def _fetch(repo: Repo, remote: str, what: str) -> str:
+    words = ["fetch", "--quiet", "--no-write-fetch-head", "--recurse-submodules=no", remote, *([what] if what else [])]
     done = git.call(repo.root, *words, check=False)
-    return said(done.stderr) or f"exit {done.returncode}" if done.returncode else ""
+    return _failure(done.returncode, done.stderr)
 
 
-def branch_tip(repo: Repo, remote: str, branch: str) -> str:
-    """The newest commit that is known of a remote's branch, "" where none is."""
-    return _commit(repo, f"refs/remotes/{remote}/{branch}")
+def _failure(code: int, stderr: bytes) -> str:
+    return (said(stderr) or f"exit {code}") if code else ""
 
 
-def default_branch(repo: Repo, remote: str) -> str:
-    """The name of the remote's default branch, as told by it, else main or master; "" where none is known."""
-    told = git.call(repo.root, "symbolic-ref", "--quiet", f"refs/remotes/{remote}/HEAD", check=False).stdout.decode()
-    name = told.strip().removeprefix(f"refs/remotes/{remote}/")
-    return next((row for row in (name, "main", "master") if row and branch_tip(repo, remote, row)), "")
-
-
-def branches(repo: Repo, *patterns: str) -> dict[str, str]:
-    """The branches below these names ("refs/heads/…") and the tree of each."""
-    rows = git.out(repo.root, "for-each-ref", "--format=%(refname)%09%(tree)", *patterns).splitlines()
-    return dict(row.split("\t", 1) for row in rows if row.partition("\t")[2])
+def tips(repo: Repo, *patterns: str) -> dict[str, str]:
+    """The references below these names ("refs/heads/…") and the commit of each."""
+    words = ["for-each-ref", "--format=%(refname)%09%(objectname)", *patterns]
+    rows = git.out(repo.root, *words).splitlines()
+    return dict(row.split("\t", 1) for row in rows)
 
 
 def push(repo: Repo, remote: str, *refs: str, options: tuple[str, ...] = ()) -> None:
@@ -73,8 +110,3 @@ def _bare(line: str) -> str:
     line = re.sub(r"^(?:remote:|fatal:)\s*", "", line.strip())
     line = re.sub(r"^!\s*\[(?:remote )?rejected\]\s*\S+ -> \S+\s*", "rejected ", line)
     return re.sub(r"(\w://)[^/@\s]+@", r"\1", " ".join(line.split()))
-
-
-def _commit(repo: Repo, ref: str) -> str:
-    done = git.call(repo.root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False)
-    return done.stdout.decode().strip()

@@ -8,6 +8,7 @@ from learnloop_md import absorb, account, git, verbs
 from learnloop_md.answer import Answer, coloured, use_colour, visible_lines
 from learnloop_md.apply import Done
 from learnloop_md.calls import Call
+from learnloop_md.errors import UsageError
 from learnloop_md.history import trailer
 from learnloop_md.life import Outcome
 
@@ -56,6 +57,9 @@ def propose(call: Call) -> Answer:
     from learnloop_md import propose as proposing  # lazy: one command needs it
 
     place = call.place
+    for option in ("branch", "remote"):
+        if call.words.get(option) is not None and not call.text(option).strip():
+            raise UsageError(f"--{option} has no name", f"name one, or leave --{option} away")
     made = proposing.propose(
         place, call.asked, name=call.text("branch"), remote=call.text("remote"), push=call.flag("push")
     )

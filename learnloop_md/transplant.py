@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from learnloop_md import git, guard, lessonfile, memory, merging, plumbing
+from learnloop_md import git, guard, history, lessonfile, memory, merging, plumbing, walk
+from learnloop_md.carry import tree_of
 from learnloop_md.errors import UnableError
 from learnloop_md.git import Delta, Repo
 from learnloop_md.lesson import Lesson, fold, free_slug
@@ -17,7 +18,7 @@ from learnloop_md.patches import Outgoing, Patch, in_repo, is_memory_path
 from learnloop_md.place import Place
 from learnloop_md.plan import naming
 from learnloop_md.store import Files
-from learnloop_md.tree import Field
+from learnloop_md.tree import Field, field_of
 
 Tree = dict[str, str]  # "mode blob" by repository path
 
@@ -40,41 +41,28 @@ class Goal(NamedTuple):
     hint: str
 
 
-def carry(place: Place, repo: Repo, goal: Goal, sent: Outgoing, known: Memory) -> Carried:
-    """Commits with the patches on top of the goal; those that it has already make none.
+def carry(place: Place, repo: Repo, goal: Goal, sent: Outgoing, known: Memory, *, sign: bool = False) -> Carried:
+    """Commits with the patches on top of the goal, signed where asked; those that it has already make none.
 
     Raises UnableError naming the file where both sides changed the same words, RefusedError for a secret;
     no reference is moved in any case.
     """
     work = _Transplant(place, repo, goal, sent, known)
-    planted = [work.plant(patch) for patch in _fresh(sent.patches, work.now)]
+    planted = [work.plant(patch) for patch in work.fresh(sent.patches)]
     planted = work.in_step([patch for patch in planted if patch.files])
     tip, made, commits = goal.tip, dict[str, str](), list[str]()
     for patch in planted:
         guard.refuse_secrets({"the commit message": patch.message})
-        tip = _commit(place, repo, tip, patch)
+        tip = _commit(place, repo, tip, patch, sign=sign)
         commits.append(tip)
         made[patch.source] = tip
     return Carried(tip, tuple(commits), made, tuple(planted), tuple(dict.fromkeys(work.notices)))
 
 
-def _fresh(patches: tuple[Patch, ...], there: Tree) -> list[Patch]:
-    """The patches without what the goal has: up to a file's newest state that stands there, all of it has arrived."""
-    arrived: dict[str, int] = {}
-    for n, patch in enumerate(patches):
-        arrived.update({path: n for path, (_, after) in patch.files.items() if after == there.get(path)})
-    return [
-        patch._replace(files={path: delta for path, delta in patch.files.items() if n > arrived.get(path, -1)})
-        for n, patch in enumerate(patches)
-    ]
-
-
-def _commit(place: Place, repo: Repo, parent: str, patch: Patch) -> str:
-    files: Mapping[str, str | None] = {path: after for path, (_, after) in patch.files.items()}
-    args = ["commit-tree", plumbing.tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
+def _commit(place: Place, repo: Repo, parent: str, patch: Patch, *, sign: bool) -> str:
+    files = {path: after for path, (_, after) in patch.files.items()}
     nobody = git.NOBODY if place.own_repo and not git.author(repo.root) else {}
-    words = patch.message.encode(errors="surrogateescape")
-    return git.call(repo.root, *args, given=words, extra={**nobody, **patch.who}).stdout.decode().strip()
+    return plumbing.commit_of(repo, parent, files, patch.message, {**nobody, **patch.who}, sign=sign)
 
 
 class _Transplant:
@@ -92,6 +80,30 @@ class _Transplant:
         self.content: dict[str, bytes] = {}
         self.notices: list[str] = []
         self.first = self._memory()
+        self.stood: dict[tuple[str, str], list[str]] = {}  # commits of the goal that gave a path this blob
+        for row in walk.commits(repo, goal.tip, paths, full=True) if goal.tip and paths else ():
+            for path, (_, blob) in row.changes.items():
+                if blob:
+                    self.stood.setdefault((path, blob), []).append(row.commit)
+
+    # --- what has arrived ------------------------------------------------------------------------------------------
+
+    def fresh(self, patches: tuple[Patch, ...]) -> list[Patch]:
+        """The patches without what the goal has: up to a file's newest state that arrived, all of it has."""
+        arrived: dict[str, int] = {}
+        for n, patch in enumerate(patches):
+            for path, (_, after) in patch.files.items():
+                if after == self.now.get(path) or self._has_stood(path, after, patch):
+                    arrived[path] = n
+        return [
+            patch._replace(files={path: delta for path, delta in patch.files.items() if n > arrived.get(path, -1)})
+            for n, patch in enumerate(patches)
+        ]
+
+    def _has_stood(self, path: str, entry: str | None, patch: Patch) -> bool:
+        """Whether a state of ours arrived there and was changed since; one that we had back from there is ours."""
+        commits = self.stood.get((path, entry.split()[1]), []) if entry else []
+        return any(not git.is_ancestor(self.repo, commit, patch.source or "HEAD") for commit in commits)
 
     # --- one patch -------------------------------------------------------------------------------------------------
 
@@ -99,12 +111,16 @@ class _Transplant:
         """The patch as it is on the goal: what each file was there, and what it becomes."""
         was, files = dict(self.now), dict[str, str | None]()
         before = self._memory() if self.hidden else None
-        for path, delta in sorted(patch.files.items(), key=lambda row: row[0] == self.document):
+        rest = dict(patch.files)
+        for before_path, path in self._renames(patch):
+            files |= self._moved(before_path, path, rest.pop(before_path)[0], rest.pop(path)[1])
+            self._put(files)
+        for path, delta in sorted(rest.items(), key=lambda row: row[0] == self.document):
             if path == self.document:
                 files[path] = self._document(delta, was)
             else:
-                target, entry = self._file(path, delta)
-                files[target] = entry
+                target, new_entry = self._file(path, delta, patch)
+                files[target] = new_entry
             self._put(files)
         if self.hidden and self.document in files:
             files[self.document] = self._stepped(self._text(self.now.get(self.document)), before)
@@ -121,20 +137,65 @@ class _Transplant:
             else:
                 self.now[path] = entry
 
-    def _file(self, path: str, delta: Delta) -> tuple[str, str | None]:
+    def _renames(self, patch: Patch) -> list[tuple[str, str]]:
+        """The lessons that the patch gives another name while the goal changed them under the old one."""
+        found = []
+        for new, (before, after) in patch.files.items():
+            lesson = self._reading(new, self._bytes(after)) if before is None and self._is_lesson(new) else None
+            old = _beside(new, _old_name(lesson)) if lesson and _old_name(lesson) else ""
+            was, goes = patch.files.get(old, (None, ""))
+            if was and goes is None and new not in self.now and self.now.get(old) not in (None, was):
+                found.append((old, new))
+        return found
+
+    def _moved(self, old: str, new: str, before: str | None, after: str | None) -> dict[str, str | None]:
+        """A lesson that we renamed and others changed: their changes go with it."""
+        names = {lessonfile.stem(old): lessonfile.stem(new)}
+        base, theirs = (self._translated(old, self._bytes(entry), names) for entry in (before, self.now[old]))
+        entry = self._merged("lesson", new, base, self._bytes(after), self._entry(theirs, self.now[old]), after)
+        return {old: None, new: entry}
+
+    def _file(self, path: str, delta: Delta, patch: Patch) -> tuple[str, str | None]:
         """A lesson, or a file outside the memory: where it stands now and what it becomes."""
         before, after = delta
         if not is_memory_path(self.place, path):
             theirs = self.now.get(path)
             return path, self._merged("", path, self._bytes(before), self._bytes(after), theirs, after)
         slug = lessonfile.stem(path)
-        if before is None and slug not in self.names and self._is_another(path, after):
-            self.names[slug] = free_slug(slug, self.taken)
+        if slug not in self.names:
+            self._name(path, slug, delta)
+        target = _beside(path, self.names.get(slug, slug))
+        base, ours = (self._translated(path, self._bytes(entry)) for entry in delta)
+        if target != path and before is None and self._has_stood(target, self._entry(ours, after), patch):
+            return target, self.now.get(target)
+        return target, self._merged("lesson", target, base, ours, self.now.get(target), after)
+
+    def _name(self, path: str, slug: str, delta: Delta) -> None:
+        """Find the name that a lesson of ours has there, where it is not its own."""
+        before, after = delta
+        if before is None and self._is_another(path, after):
+            self.names[slug] = self._earlier_name(path, slug, after) or free_slug(slug, self.taken)
             self.taken.add(self.names[slug])
             self.notices.append(f"{self.goal.name} has another lesson {slug}: yours is {self.names[slug]} now")
-        target = f"{path.rpartition('/')[0]}/{self.names[slug]}.md".lstrip("/") if slug in self.names else path
-        base, ours = (self._translated(path, self._bytes(entry)) for entry in delta)
-        return target, self._merged("lesson", target, base, ours, self.now.get(target), after)
+        elif before and after and path not in self.now:
+            rows = self._memory().lessons.values()
+            renamed = [row.slug for row in rows if _old_name(row) == slug]
+            if len(renamed) == 1:
+                self.names[slug] = renamed[0]
+                self.notices.append(f"{slug} is called {renamed[0]} on {self.goal.name}")
+
+    def _earlier_name(self, path: str, slug: str, after: str | None) -> str:
+        """The name that the goal has this lesson under since an earlier clash, "" for none."""
+        ours = self._reading(path, self._bytes(after))
+        numbered = re.compile(rf"{re.escape(_beside(path, slug)[:-3])}-\d+\.md")
+        for other in sorted(filter(numbered.fullmatch, {*self.now, *(path for path, _ in self.stood)})):
+            name = lessonfile.stem(other)
+            again = self._translated(path, self._bytes(after), {slug: name})
+            blob = (self._entry(again, after) or "").rpartition(" ")[2]
+            same = other in self.now and _words(self._reading(other, self._bytes(self.now[other]))) == _words(ours)
+            if same or (other, blob) in self.stood:
+                return name
+        return ""
 
     def _is_another(self, path: str, after: str | None) -> bool:
         """Whether the goal has a lesson of this name that says something else."""
@@ -185,27 +246,42 @@ class _Transplant:
 
     # --- names -----------------------------------------------------------------------------------------------------
 
-    def _translated(self, path: str, data: bytes | None) -> bytes | None:
+    def _translated(self, path: str, data: bytes | None, names: Mapping[str, str] | None = None) -> bytes | None:
         """A file of ours with the new names of lessons that others had before us."""
-        if data is None or not self.names:
+        names = self.names if names is None else names
+        if data is None or not names:
             return data
         if path == self.document:
-            named = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, self.names))})(?=\.md)")
+            named = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, names))})(?=\.md)")
             text = data.decode("utf-8", "surrogateescape")
-            return named.sub(lambda found: self.names[found[1]], text).encode("utf-8", "surrogateescape")
+            return named.sub(lambda found: names[found[1]], text).encode("utf-8", "surrogateescape")
         lesson = self._reading(path, data)
         if lesson is None:
             return data
         changes: dict[str, Field] = {}
-        if lesson.slug in self.names and lesson.name:
-            changes["name"] = self.names[lesson.slug]
+        if lesson.slug in names and lesson.name:
+            changes["name"] = names[lesson.slug]
         for field in ("supersedes", "superseded_by"):
-            if getattr(lesson, field) in self.names:
-                changes[field] = self.names[getattr(lesson, field)]
+            if getattr(lesson, field) in names:
+                changes[field] = names[getattr(lesson, field)]
         return lessonfile.with_fields(lesson.text, changes).encode("utf-8", "surrogateescape") if changes else data
 
     def _renamed(self, said: str) -> str:
-        return naming(self.names).sub(lambda found: self.names[found[0]], said) if self.names else said
+        """A commit message with the new names: in our own subject and in the trailers that name a lesson."""
+        if not self.names:
+            return said
+        named = naming(self.names)
+        first, *rest = said.split("\n")
+        is_ours = bool(history.trailer(said, "Learnloop-Change"))
+        if is_ours and first.startswith("learnloop: "):
+            change, gap, slugs = first.removeprefix("learnloop: ").partition(" ")
+            first = f"learnloop: {change}{gap}{named.sub(lambda found: self.names[found[0]], slugs)}"
+        last = max((n for n, line in enumerate(rest) if not line.strip() and any(rest[n:])), default=-1)
+        for n in range(last + 1, len(rest)):
+            key, gap, slug = rest[n].partition(": ")
+            if key == "Lesson" and slug.strip() in self.names:
+                rest[n] = f"{key}{gap}{self.names[slug.strip()]}"
+        return "\n".join([first, *rest])
 
     # --- the document in step ----------------------------------------------------------------------------------------
 
@@ -276,6 +352,16 @@ class _Transplant:
     def _reading(self, path: str, data: bytes | None) -> Lesson | None:
         reading = lessonfile.read(path.removeprefix(self.prefix), data) if data is not None else None
         return reading.lesson if isinstance(reading, Reading) else None
+
+
+def _beside(path: str, slug: str) -> str:
+    """The path of a lesson in the folder of another one."""
+    return f"{path.rpartition('/')[0]}/{slug}.md".lstrip("/")
+
+
+def _old_name(lesson: Lesson) -> str:
+    """The name that a lesson had before, "" for none."""
+    return str(field_of(tree_of(lesson.text), "renamed_from") or "")
 
 
 def _words(lesson: Lesson | None) -> str:

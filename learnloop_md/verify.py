@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,26 +30,53 @@ def verify(place: Place, today: str, *, accept: bool = False) -> Verdict:
     """
     if place.repo is None:
         raise UnableError("there is no git here to compare with", "run: git init, then learnloop init", code="no-git")
-    head = git.head(place.repo)
-    branch = _branch(place.repo)
+    with _undisturbed(place):
+        return _verify(place, place.repo, today, accept=accept)
+
+
+@contextmanager
+def _undisturbed(place: Place) -> Iterator[None]:
+    """Hold the memory's lock, that no command moves HEAD meanwhile; where nobody can write, nobody needs it."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(store.locked(place))
+        except UnableError as error:
+            if error.code == "locked":
+                raise
+        yield
+
+
+def _verify(place: Place, repo: git.Repo, today: str, *, accept: bool) -> Verdict:
+    head = git.head(repo)
+    branch = _branch(repo)
     seen = {} if accept else witness.load(place)
     tree = witness.tree_at(place, head) if head else {}
     if not tree and not seen:
         raise UnableError("no commit here holds this memory", "run: learnloop sync", code="no-commit")
-    other = {name: witness.lost(place, row, witness.tip(place, name) or head) for name, row in seen.items()}
+    other = {name: _lost(place, name, row, head) for name, row in seen.items()}
     gone = {name: paths for name, paths in other.items() if paths}
     findings = [_rolled_back(place, name, seen[name], paths) for name, paths in gone.items()]
     said = f"taken as seen: {head[:10]}" if not seen else f"in order, as last seen {_when(seen, branch)}"
+    found, notices = _differing(place, tree)
     if branch and branch not in gone and tree:
         kept = {name: row for name, row in seen.items() if name in gone or witness.tip(place, name)}
         kept.pop(branch, None)
-        witness.save(place, {**kept, branch: witness.present(place, head, today)})
-    found, notices = _differing(place, tree)
+        try:
+            witness.save(place, {**kept, branch: witness.present(place, head, today)})
+        except UnableError as error:
+            notices.append(f"the witness cannot be kept: {error.message}")
+            said = said if seen else "the files are as HEAD has them"
     if not branch:
         notices.append("HEAD is detached: the files are compared with it, and the branches with what was seen of them")
     elif seen and branch not in seen:
         notices.append(f"the branch {branch} was not seen before")
     return Verdict((*findings, *found), tuple(notices), said)
+
+
+def _lost(place: Place, branch: str, row: Seen, head: str) -> list[str]:
+    """The files that a branch lost; a branch that is gone lost none while another reference contains what was seen."""
+    tip = witness.tip(place, branch)
+    return [] if not tip and witness.is_held(place, row.commit) else witness.lost(place, row, tip or head)
 
 
 def _branch(repo: git.Repo) -> str:
@@ -88,8 +116,13 @@ def _differing(place: Place, tree: Tree) -> tuple[list[Finding], list[str]]:
     expected = {path: blob for path, blob in {**tree, **waiting}.items() if blob and witness.is_ours(place, path)}
     disk = _on_disk(place, {*expected, *hurt})
     found = []
-    for path in sorted({*expected, *disk} - private):
-        if path not in disk:
+    stray = sorted(disk.keys() - expected.keys() - private)
+    unasked = git.ignored(place.repo, stray) if place.repo else {}
+    for path in sorted({*expected, *disk} - private - unasked.keys()):
+        row = hurt.get(path)
+        if row and row.reason == "unreadable":
+            code, what = "unreadable", "the file cannot be read, so nothing is known of it"
+        elif path not in disk:
             code, what = "removed", "the file is gone; HEAD has it"
         elif path not in expected:
             code, what = "added", "no commit has this file"
@@ -97,12 +130,13 @@ def _differing(place: Place, tree: Tree) -> tuple[list[Finding], list[str]]:
             code, what = "edited", "the file is not as HEAD has it"
         else:
             continue
-        row = hurt.get(path)
         how = f"; quarantined, it is not served: {row.reason} {row.message}".rstrip() if row else ""
         found.append(Finding(_shown(place, path), row.line if row else 1, code, ERROR, what + how))
     notices = []
     if told := [path for path in waiting if witness.is_ours(place, path)]:
         notices.append(f"waiting for a commit: {', '.join(_shown(place, path) for path in told)}")
+    if unasked:
+        notices.append(f"git ignores, so no commit has them: {', '.join(_shown(place, path) for path in unasked)}")
     if private:
         notices.append(f"{len(private)} private: no commit holds them, so nothing is known of them")
     return found, notices

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
@@ -53,10 +54,20 @@ def load(place: Place) -> dict[str, Seen]:
     data = store.read_bytes(file)
     try:
         raw = json.loads(data) if data is not None else {}
-        return {branch: Seen(row["commit"], row["when"], dict(row["tree"])) for branch, row in raw.items()}
+        return {branch: _seen(row["commit"], row["when"], row["tree"]) for branch, row in raw.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "look at the memory's log, then: learnloop verify --witness --accept"
         raise UnableError(f"the witness {file} is damaged", hint, code="witness-damaged") from error
+
+
+def _seen(commit: str, when: str, tree: Tree) -> Seen:
+    """A row of the witness. Raises ValueError or TypeError for what was never written there."""
+    for name in (commit, *tree.values()):
+        if not re.fullmatch(r"[0-9a-f]{40,64}", name):
+            raise ValueError(f"{name!r} is no object id")
+    if not isinstance(when, str):
+        raise TypeError("a day is a text")
+    return Seen(commit, when, dict(tree))
 
 
 def save(place: Place, seen: Mapping[str, Seen]) -> None:
@@ -84,6 +95,25 @@ def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, 
     return ()
 
 
+def followed(place: Place, old: str, now: git.Status, today: str) -> None:
+    """Take a commit as seen that was put in the place of an old one, where what was seen is in that one's history.
+
+    For commits of ours that were written anew on top of others': nothing that was seen is lost, though a name may be
+    another one. A witness that cannot be kept stops no command.
+    """
+    try:
+        seen = load(place)
+        row = seen.pop(now.branch, None)
+        if row and old and _contains(place, old, row.commit):
+            save(place, {**seen, now.branch: present(place, now.head, today)})
+    except UnableError:
+        pass
+
+
+def _contains(place: Place, goal: str, commit: str) -> bool:
+    return _call(place, "merge-base", "--is-ancestor", commit, goal, check=False).returncode == 0
+
+
 def present(place: Place, head: str, today: str, newest: str = "") -> Seen:
     """A commit as it is seen today; newest is the newest commit that touches the memory, where that is known."""
     commit = newest or _out(place, "rev-list", "-1", head, "--", *_where(place)).strip()
@@ -101,7 +131,7 @@ def lost(place: Place, seen: Seen, goal: str) -> list[str]:
     """
     if not goal:
         return sorted(seen.tree)
-    if _call(place, "merge-base", "--is-ancestor", seen.commit, goal, check=False).returncode == 0:
+    if _contains(place, goal, seen.commit):
         return []
     now, since = tree_at(place, goal), _since(place, seen.commit, goal)
     paths = {path for path, _ in since}
@@ -131,6 +161,12 @@ def _since(place: Place, commit: str, goal: str) -> Touched:
     except git.GitError:
         return set()
     return {(path, blob) for row in rows for path, blobs in row.changes.items() for blob in blobs}
+
+
+def is_held(place: Place, commit: str) -> bool:
+    """Whether any reference (a renamed branch, a remote's, a tag) contains a commit."""
+    words = ["for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}"]
+    return bool(_out(place, *words, check=False).strip())
 
 
 def tip(place: Place, branch: str) -> str:

@@ -222,6 +222,23 @@ def test_a_branch_keeps_the_files_mode(skill: Path, learnloop: Run, repo: Path) 
     assert git(repo, "ls-tree", "learn/down", "skills/review/SKILL.md").startswith("100755 ")
 
 
+def test_the_commit_on_a_branch_is_signed_where_a_persons_are(
+    skill: Path, learnloop: Run, repo: Path, tmp_path: Path
+) -> None:
+    """Design §6: commit.gpgsign is honoured; a key that fails is one line, and no branch is made."""
+    program = tmp_path / "signer"
+    program.write_text('#!/bin/sh\ncat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2; echo SIGNED\n')
+    program.chmod(0o755)
+    git(repo, "config", "commit.gpgsign", "true")
+    git(repo, "config", "gpg.program", str(program))
+    assert learnloop("codify", "down", "--branch", "learn/down").code == 0
+    assert "gpgsig SIGNED" in git(repo, "cat-file", "commit", "learn/down")
+    program.write_text("#!/bin/sh\nexit 1\n")
+    done = learnloop("codify", "down", "--branch", "learn/other")
+    assert (done.code, done.err.count("\n")) == (4, 1)
+    assert git(repo, "branch", "--list", "learn/other") == ""
+
+
 def test_what_is_staged_stays_out_of_the_branch(skill: Path, learnloop: Run, repo: Path) -> None:
     (repo / "app.py").write_text("x = 2\n")
     git(repo, "add", "app.py")

@@ -259,6 +259,54 @@ def test_a_branch_that_exists_is_refused(ours: Clone) -> None:
     assert git(ours.root, "rev-parse", "main") == before
 
 
+def test_a_branch_of_a_persons_own_is_never_pushed(ours: Clone, bare: Path) -> None:
+    """What ends in the same files may hold anything further down: each commit must be one of the proposal's."""
+    ours.commit("key.env", "once\n", "Oops")
+    git(ours.root, "rm", "-q", "key.env")
+    git(ours.root, "commit", "-q", "-m", "Take it out")
+    ours.note("Stage files by name.")
+    git(ours.root, "branch", "learnloop-wip")
+    branch = ours.proposed("--push")
+    assert branch != "learnloop-wip"
+    assert "Oops" not in git(bare, "log", "--all", "--format=%s")
+
+
+def test_the_branch_that_is_checked_out_is_no_proposal(ours: Clone, bare: Path) -> None:
+    """A feature branch with nothing but lessons stays a person's own."""
+    git(ours.root, "switch", "-q", "-c", "feature")
+    ours.note("Stage files by name.")
+    assert ours.proposed("--push") == f"learnloop/{DAY}-stage-files-by-name"
+    assert "feature" not in git(bare, "branch", "--list")
+
+
+def test_a_named_branch_that_holds_just_this_is_found_and_pushed(ours: Clone, bare: Path) -> None:
+    """Repeating the command after a push that was rejected works."""
+    hook = bare / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    ours.note("Stage files by name.")
+    assert ours.propose("--push", "--branch", "lessons").code == 4
+    hook.unlink()
+    again = ours.propose("--push", "--branch", "lessons").json
+    assert (again["action"], again["branch"], again["pushed"]) == ("unchanged", "lessons", True)
+    assert git(bare, "rev-parse", "lessons") == git(ours.root, "rev-parse", "lessons")
+    assert ours.propose().json["branch"] == "lessons"
+
+
+def test_a_branch_that_the_remote_has_already_is_told_as_pushed(ours: Clone) -> None:
+    ours.note("Stage files by name.")
+    ours.proposed("--push")
+    assert ours.propose().json["pushed"] is True
+
+
+@pytest.mark.parametrize("option", ["--branch", "--remote"])
+def test_an_empty_name_is_a_usage_error(ours: Clone, option: str) -> None:
+    ours.note("Stage files by name.")
+    assert ours.propose(option, "").code == 2
+    assert git(ours.root, "branch", "--list", "learnloop/*") == ""
+
+
 def test_nothing_to_propose_is_no_error(ours: Clone) -> None:
     done = ours.propose()
     assert (done.code, done.json["action"], done.json["branch"]) == (0, "unchanged", "")
@@ -332,6 +380,96 @@ def test_two_lessons_of_one_name_both_live(ours: Clone, theirs: Clone) -> None:
     assert "tests-2" in done.err
 
 
+def test_a_lesson_that_was_merged_under_another_name_is_not_proposed_again(ours: Clone, theirs: Clone) -> None:
+    """Neither as it was merged nor after others reworded it: no third lesson, no fourth."""
+    theirs.run("note", "Write the tests first.", "--name", "tests", "--run", "r1")
+    git(theirs.root, "push", "-q", "origin", "main")
+    ours.run("note", "Never mock the database.", "--name", "tests", "--run", "r2")
+    branch = ours.proposed("--push")
+    git(theirs.root, "pull", "-q", "--no-rebase", "origin", branch)
+    git(theirs.root, "push", "-q", "origin", "main")
+    assert ours.propose().json["action"] == "unchanged"
+    file = theirs.folder / "tests-2.md"
+    file.write_text(file.read_text().replace("Never mock the database.", "Mock no database."))
+    git(theirs.root, "commit", "-q", "-am", "Reword")
+    git(theirs.root, "push", "-q", "origin", "main")
+    assert ours.propose().json["action"] == "unchanged"
+
+
+def test_a_squashed_lesson_that_others_reworded_is_not_proposed_again(ours: Clone, theirs: Clone) -> None:
+    """What arrived counts, also where it does not stand there any more."""
+    ours.note("Stage files by name.")
+    branch = ours.proposed("--push")
+    git(theirs.root, "fetch", "-q")
+    git(theirs.root, "merge", "-q", "--squash", f"origin/{branch}")
+    git(theirs.root, "commit", "-q", "-m", "Lessons (#1)")
+    file = theirs.folder / "stage-files-by-name.md"
+    file.write_text(file.read_text().replace("\nStage files by name.\n", "\nStage each file by its name.\n"))
+    git(theirs.root, "commit", "-q", "-am", "Reword")
+    git(theirs.root, "push", "-q", "origin", "main")
+    assert ours.propose().json["action"] == "unchanged"
+    git(ours.root, "pull", "-q", "--no-rebase", "--no-edit", "-X", "theirs")
+    assert ours.propose().json["action"] == "unchanged"
+
+
+def test_a_lesson_that_was_taken_back_and_restored_is_proposed(ours: Clone) -> None:
+    """What stood there once and was had from there is a change of ours when it comes back."""
+    ours.note("Stage files by name.")
+    assert ours.run("forget", "stage-files-by-name").code == 0
+    git(ours.root, "push", "-q", "origin", "main")
+    assert ours.run("undo").code == 0
+    assert "stage-files-by-name.md" in ours.changed(ours.proposed())
+
+
+def test_a_new_name_changes_no_words_of_a_message(ours: Clone, theirs: Clone) -> None:
+    """Only the trailer and the name in our own subject are names; the rest is what somebody wrote."""
+    theirs.run("note", "Write the tests first.", "--name", "tests", "--run", "r1")
+    git(theirs.root, "push", "-q", "origin", "main")
+    ours.run("note", "Never mock the database.", "--name", "tests", "--run", "r2")
+    message = git(ours.root, "log", "-1", "--format=%B").replace("\n\n", "\n\nThe tests lied.\n\n", 1)
+    git(ours.root, "commit", "-q", "--amend", "-m", message)
+    said = git(ours.root, "log", "-1", "--format=%B", ours.proposed())
+    assert said.startswith("learnloop: note tests-2\n\nThe tests lied.\n")
+    assert "\nLesson: tests-2\n" in said
+
+
+def test_a_conflict_that_was_resolved_here_is_proposed_as_resolved(ours: Clone) -> None:
+    """What a merge made of its two sides stands in none of its commits: it goes as one patch."""
+    ours.note("Stage files by name.")
+    git(ours.root, "push", "-q", "origin", "main")
+    file = ours.folder / "stage-files-by-name.md"
+    git(ours.root, "branch", "side")
+    for branch, words in (("side", "Stage each file by its name."), ("main", "Stage every file by hand.")):
+        git(ours.root, "switch", "-q", branch)
+        file.write_text(file.read_text().replace("\nStage files by name.\n", f"\n{words}\n"))
+        assert ours.run("sync").code == 0
+    subprocess.run(["git", "merge", "-q", "side"], cwd=ours.root, capture_output=True, check=False)
+    git(ours.root, "checkout", "-q", "--ours", ".")
+    file.write_text(file.read_text().replace("Stage every file by hand.", "Stage each file by hand."))
+    git(ours.root, "add", "-A")
+    git(ours.root, "commit", "-q", "-m", "Merge side")
+    branch = ours.proposed()
+    assert "\nStage each file by hand." in ours.show(branch, "stage-files-by-name.md")
+    assert git(ours.root, "rev-list", "--count", f"origin/main..{branch}") == "1"
+    assert "Lesson: stage-files-by-name" in git(ours.root, "log", "-1", "--format=%B", branch)
+
+
+def test_the_commits_are_signed_where_a_persons_are(ours: Clone, tmp_path: Path) -> None:
+    """Design §6: commit.gpgsign is honoured; a key that fails is one line and no branch."""
+    ours.note("Stage files by name.")
+    program = tmp_path / "signer"
+    program.write_text('#!/bin/sh\ncat >/dev/null; echo "[GNUPG:] SIG_CREATED " >&2\necho SIGNED\n')
+    program.chmod(0o755)
+    git(ours.root, "config", "commit.gpgsign", "true")
+    git(ours.root, "config", "gpg.program", str(program))
+    branch = ours.proposed()
+    assert "gpgsig SIGNED" in git(ours.root, "cat-file", "commit", branch)
+    program.write_text("#!/bin/sh\nexit 1\n")
+    done = ours.run("propose", "--branch", "other")
+    assert (done.code, len(done.err.strip().splitlines())) == (4, 1)
+    assert git(ours.root, "branch", "--list", "other") == ""
+
+
 # --- what stays here ------------------------------------------------------------------------------------------------
 
 
@@ -356,6 +494,19 @@ def test_a_lesson_committed_before_it_was_private_is_left_out(ours: Clone) -> No
     branch = ours.proposed()
     assert "evenings" not in git(ours.root, "log", "-p", f"origin/main..{branch}")
     assert ours.changed(branch) == {"stage-files-by-name.md", "MEMORY.md"}
+
+
+def test_the_name_of_a_private_lesson_leaves_in_no_field(ours: Clone) -> None:
+    """Design §2: a lesson that names a private one goes without that name."""
+    assert ours.run("note", "I work in the evenings.", "--type", "user", "--name", "evenings").code == 0
+    ours.note("Stage files by name.")
+    file = ours.folder / "stage-files-by-name.md"
+    file.write_text(file.read_text().replace("metadata:\n", "metadata:\n  supersedes: evenings\n", 1))
+    assert "supersedes: evenings" in file.read_text()
+    assert ours.run("sync").code == 0
+    branch = ours.proposed()
+    assert "evenings" not in git(ours.root, "log", "-p", f"origin/main..{branch}")
+    assert "Stage files by name." in ours.show(branch, "stage-files-by-name.md")
 
 
 def test_a_file_that_cannot_be_read_is_not_proposed(ours: Clone) -> None:
@@ -385,6 +536,23 @@ def test_offline_it_builds_on_what_is_known(ours: Clone, bare: Path) -> None:
     done = ours.propose()
     assert (done.code, done.json["action"]) == (0, "proposed")
     assert "cannot be reached" in done.err
+
+
+def test_it_builds_on_the_branch_that_the_remote_names(ours: Clone, bare: Path) -> None:
+    """What the server says counts: neither a missing origin/HEAD nor a branch main beside the default one misleads."""
+    git(bare, "branch", "develop", "main")
+    git(bare, "symbolic-ref", "HEAD", "refs/heads/develop")
+    git(ours.root, "symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
+    ours.note("Stage files by name.")
+    assert ours.propose().json["base"] == "origin/develop"
+
+
+def test_a_default_branch_that_is_gone_is_not_built_on(ours: Clone, bare: Path) -> None:
+    """A tracking reference outlives the branch; the server's word does not."""
+    git(bare, "update-ref", "-d", "refs/heads/main")
+    ours.note("Stage files by name.")
+    done = ours.propose()
+    assert (done.code, done.json["error"]["code"]) == (4, "no-default-branch")
 
 
 def test_a_push_that_fails_leaves_the_branch(ours: Clone, bare: Path) -> None:

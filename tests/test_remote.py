@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -164,6 +165,25 @@ def test_different_rules_under_one_name_both_live(ours: Own, theirs: Own) -> Non
     assert ours.document.count("(tests.md)") == ours.document.count("(tests-2.md)") == 1
 
 
+@pytest.mark.parametrize("renamer_first", [True, False])
+def test_a_lesson_renamed_here_and_confirmed_there_is_one(ours: Own, theirs: Own, *, renamer_first: bool) -> None:
+    """The sighting follows the lesson to its new name, whoever was quicker."""
+    ours.note("Stage files by name.", "r1", "--name", "stage")
+    ours.sync()
+    theirs.sync()
+    assert ours.run("rename", "stage", "staging").code == 0
+    assert theirs.run("confirm", "stage", "--run", "r2").code == 0
+    first, second = (ours, theirs) if renamer_first else (theirs, ours)
+    first.sync()
+    second.sync()
+    first.sync()
+    assert ours.tree == theirs.tree
+    assert list(ours.lessons) == ["staging"]
+    assert [event.run for event in ours.lessons["staging"].confirmed] == ["r2"]
+    assert ours.document.count("(staging.md)") == 1
+    assert "(stage.md)" not in ours.document
+
+
 def test_an_archived_lesson_is_archived_everywhere(ours: Own, theirs: Own) -> None:
     ours.note("Stage files by name.", "r1")
     ours.sync()
@@ -302,6 +322,17 @@ def test_a_private_lesson_never_leaves(tmp_path: Path, ours: Own, bare: Path) ->
     assert ours.sync().json["action"] == "unchanged"
 
 
+def test_a_private_name_in_a_field_never_leaves(ours: Own, bare: Path) -> None:
+    """Design §2: not even where nothing else keeps our commits from going as they are."""
+    ours.note("I work in the evenings.", "r1", "--type", "user", "--name", "evenings")
+    ours.note("Stage files by name.", "r1")
+    file = ours.root / "stage-files-by-name.md"
+    file.write_text(file.read_text().replace("metadata:\n", "metadata:\n  supersedes: evenings\n", 1))
+    ours.sync()
+    assert "evenings" not in git(bare, "log", "-p", "main")
+    assert ours.is_clean()
+
+
 # --- where it stops -------------------------------------------------------------------------------------------------
 
 
@@ -311,6 +342,66 @@ def test_a_commit_that_is_not_ours_stops_it(ours: Own) -> None:
     git(ours.root, "add", "plan.txt")
     git(ours.root, "commit", "-q", "-m", "A plan")
     assert "A plan" in ours.refused("foreign-commits")
+
+
+def test_a_push_by_hand_is_not_advised_where_a_private_lesson_would_leave(ours: Own, bare: Path) -> None:
+    """Design §2: what was committed before there was a remote goes nowhere by a hint of ours."""
+    git(ours.root, "remote", "remove", "origin")
+    ours.note("I work in the evenings.", "r1", "--type", "user")
+    (ours.root / "plan.txt").write_text("x\n")
+    git(ours.root, "add", "plan.txt")
+    git(ours.root, "commit", "-q", "-m", "A plan")
+    git(ours.root, "remote", "add", "origin", str(bare))
+    assert ours.run("sync").code == 0
+    told = ours.refused("foreign-commits")
+    assert "git push" not in told
+    assert "do not push" in told
+
+
+def test_an_open_editor_stops_it(ours: Own, theirs: Own) -> None:
+    """Measured: HEAD that moves under an open editor makes a person's commit fail."""
+    theirs.note("Always pin the build image.", "r1")
+    theirs.sync()
+    (ours.root / "plan.txt").write_text("x\n")
+    git(ours.root, "add", "plan.txt")
+    env = {**os.environ, "GIT_EDITOR": "sleep 20; false"}
+    editing = subprocess.Popen(["git", "commit"], cwd=ours.root, env=env, stderr=subprocess.DEVNULL, text=True)
+    try:
+        while not (ours.root / ".git" / "COMMIT_EDITMSG").exists():
+            time.sleep(0.02)
+        assert "git commit is running" in ours.refused("bad-moment")
+    finally:
+        editing.kill()
+        editing.wait()
+
+
+def test_an_emptied_remote_gets_everything_again(ours: Own, bare: Path) -> None:
+    """A tracking reference outlives the branch it tells of."""
+    ours.note("Stage files by name.", "r1")
+    ours.sync()
+    git(bare, "update-ref", "-d", "refs/heads/main")
+    assert ours.sync().json["action"] == "synced"
+    assert git(bare, "rev-parse", "main") == ours.head
+
+
+def test_writing_our_commits_anew_is_no_alarm(ours: Own, theirs: Own) -> None:
+    """docs, Witness: what was seen was ours, and is on top of others' commits now, if under another name."""
+    theirs.note("Write the tests first.", "r1", "--name", "tests")
+    theirs.sync()
+    ours.note("Never mock the database.", "r2", "--name", "tests")
+    assert ours.run("confirm", "tests", "--run", "r3").code == 0
+    assert "tests-2" in ours.sync().err
+    assert ours.run("verify", "--witness").code == 0
+
+
+def test_what_was_rolled_back_before_is_still_an_alarm(ours: Own, theirs: Own) -> None:
+    """Writing anew vouches only for what stood in the history that it wrote anew."""
+    ours.note("Stage files by name.", "r1")
+    git(ours.root, "reset", "-q", "--hard", "HEAD~1")
+    theirs.note("Always pin the build image.", "r2")
+    theirs.sync()
+    ours.sync()
+    assert ours.run("verify", "--witness").code == 1
 
 
 def test_a_detached_head_stops_it(ours: Own) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from learnloop_md import witness
+from learnloop_md import store, witness
+from learnloop_md.errors import UnableError
+from learnloop_md.place import Place
 from tests.conftest import Ran, Run, git
 from tests.homes import ASK, DAY, READ, STAGE, Home, filled, make_home
 
@@ -40,8 +45,8 @@ def found(home: Home) -> list[tuple[str, str]]:
     return sorted((row["code"], Path(row["path"]).stem) for row in rows)
 
 
-def seen(home: Home) -> dict[str, object]:
-    rows: dict[str, object] = json.loads(witness.file_of(home.folder.resolve()).read_text())
+def seen(home: Home) -> dict[str, Any]:
+    rows: dict[str, Any] = json.loads(witness.file_of(home.folder.resolve()).read_text())
     return rows
 
 
@@ -448,6 +453,96 @@ def test_a_witness_that_cannot_be_kept_stops_no_command(
     ran = project.run("confirm", STAGE)
     assert (ran.code, ran.err) == (0, "")
     assert (verify(project).code, verify(project).err.count("\n")) == (4, 1)
+
+
+def test_a_witness_that_cannot_be_kept_does_not_hide_the_answer(project: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read-only state directory: what was seen is compared all the same."""
+
+    def refused(*_: object) -> None:
+        raise UnableError("the folder is read-only", "check its permissions")
+
+    monkeypatch.setattr(store, "write", refused)
+    ran = verify(project)
+    assert (ran.code, "in order" in ran.out, "cannot be kept" in ran.err) == (0, True, True)
+    edit(project)
+    ran = verify(project)
+    assert (ran.code, STAGE in ran.out, "cannot be kept" in ran.err) == (1, True, True)
+
+
+@pytest.mark.parametrize("commit", [5, "--all", None, ["x"]])
+@pytest.mark.parametrize("part", ["commit", "tree"])
+def test_a_witness_of_wrong_types_is_damaged(project: Home, part: str, commit: object) -> None:
+    """It ends `verify` with its one line, and no other command."""
+    row = {"commit": "0" * 40, "when": DAY, "tree": {}} | {part: commit if part == "commit" else {"a.md": commit}}
+    witness.file_of(project.folder.resolve()).write_text(json.dumps({"main": row}))
+    assert project.run("confirm", STAGE).code == 0
+    ran = verify(project)
+    assert (ran.code, ran.err.count("\n"), "damaged" in ran.err) == (4, 1, True)
+
+
+def test_a_command_meanwhile_waits_until_verify_has_noted_what_it_saw(
+    project: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an older commit would be noted over a newer one, and its rollback never seen."""
+    command = [sys.executable, "-m", "learnloop_md", "note", "Name every unit.", "--memory", str(project.folder)]
+    begun: list[subprocess.Popen[bytes]] = []
+    save = witness.save
+
+    def slowly(place: Place, rows: Mapping[str, witness.Seen]) -> None:
+        begun.append(subprocess.Popen(command, cwd=project.root, stdout=subprocess.DEVNULL))
+        with pytest.raises(subprocess.TimeoutExpired):
+            begun[0].wait(1.5)
+        save(place, rows)
+
+    monkeypatch.setattr(witness, "save", slowly)
+    verify(project)
+    assert begun[0].wait(20) == 0
+    assert seen(project)["main"]["commit"] == git(project.root, "rev-parse", "HEAD")
+
+
+def test_a_branch_that_is_gone_is_no_alarm_while_something_contains_it(project: Home) -> None:
+    """It was renamed, or stands on the remote still."""
+    git(project.root, "switch", "-q", "-c", "feature")
+    project.note("Name every unit.")
+    git(project.root, "branch", "-m", "feature", "renamed")
+    git(project.root, "switch", "-q", "main")
+    assert found(project) == []
+
+
+def test_a_branch_that_nothing_contains_any_more_is_an_alarm(project: Home) -> None:
+    git(project.root, "switch", "-q", "-c", "feature")
+    project.note("Name every unit.")
+    git(project.root, "switch", "-q", "main")
+    git(project.root, "branch", "-q", "-D", "feature")
+    assert [code for code, _ in found(project)] == ["rolled-back"]
+
+
+def test_a_file_that_git_ignores_is_told_and_no_finding(project: Home) -> None:
+    (project.root / ".gitignore").write_text("scratch.md\n")
+    project.commit_all()
+    (project.folder / "scratch.md").write_text("Scratch.\n")
+    assert found(project) == []
+    assert "scratch.md" in verify(project).err
+
+
+def test_a_lesson_that_cannot_be_read_is_told_as_such(project: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends neither the look at the others nor passes as in order."""
+    opened, read = os.open, Path.read_bytes
+
+    def no_open(path: Any, *more: Any, **named: Any) -> int:
+        if Path(path).name == f"{STAGE}.md":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *more, **named)
+
+    def no_read(path: Path) -> bytes:
+        if path.name == f"{STAGE}.md":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(os, "open", no_open)
+    monkeypatch.setattr(Path, "read_bytes", no_read)
+    project.edit(project.file(READ), "Read the lines above first.", "Read nothing.")
+    assert found(project) == [("edited", READ), ("unreadable", STAGE)]
 
 
 def test_no_more_than_ten_branches_are_kept(project: Home) -> None:
