@@ -184,12 +184,14 @@ def _woven(regions: Sequence[_Region], eol: str, first: str, rest: str) -> Woven
             put(THEIRS + eol + (eol if any(s and s[-1].ends_paragraph for s in (region.ours, region.theirs)) else ""))
             waiting = "".join(piece.rest for piece in region.ours)
         elif region.changed == "theirs":
-            waiting += "".join(piece.rest for piece in region.ours)
-            for piece in region.theirs:
+            hung = [piece.rest for piece in region.ours]  # it stays behind the piece that took the place of its own
+            for n, piece in enumerate(region.theirs):
                 if piece.behind:
                     put(waiting)
                     waiting = ""
                 put(piece.raw)
+                waiting += hung[n] if n < len(hung) else ""
+            waiting += "".join(hung[len(region.theirs) :])
         else:
             for piece in region.ours:
                 put(waiting)

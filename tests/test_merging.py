@@ -97,6 +97,16 @@ def test_archived_and_seen_by_a_second_run_comes_back_as_current() -> None:
     assert ("state: current" in text, "archive_note" in text) == (True, False)
 
 
+@pytest.mark.parametrize("run", ["r1", "r2"])
+def test_a_confirmation_by_the_run_that_saw_it_brings_it_back(run: str) -> None:
+    """It counts as any other, though it bears the day and run of a sighting."""
+    base = lesson("a", "r1")
+    day = base.partition("- on: ")[2][:10]
+    confirmed = base.replace("  seen:", f"  confirmed:\n    - on: {day}\n      run: {run}\n  seen:")
+    text = merged("lesson", base, lesson("a", "r1", state="archived", note="Old"), confirmed)
+    assert ("state: candidate" in text, "archive_note" in text) == (True, False)
+
+
 def test_archived_and_graduated_by_hand_stays_in_force() -> None:
     text = merged("lesson", lesson("a"), lesson("a", state="archived", note="Old"), lesson("a", state="current"))
     assert "state: current" in text
@@ -195,6 +205,24 @@ def test_a_section_that_each_side_added_is_kept() -> None:
     base = memory("", "a")
     text = merged("index", base, base + "\n## Mine\n\nText.\n", base + "\n## Yours\n\nOther text.\n")
     assert sorted(text.removeprefix(base).split()) == sorted("## Mine Text. ## Yours Other text.".split())
+
+
+def test_each_of_two_lines_for_one_file_is_merged() -> None:
+    """A table of contents may name a file twice: an edit of the second line is an edit."""
+    base = "# Mem\n\n- [A](a.md) — one\n- [A again](a.md) — second\n- [B](b.md) — bee\n"
+    edited, more = base.replace("second", "second and better"), base + "- [C](c.md) — cee\n"
+    both = edited + "- [C](c.md) — cee\n"
+    assert (merged("index", base, edited, more), merged("index", base, more, edited)) == (both, both)
+    without = base.replace("- [A again](a.md) — second\n", "")
+    assert merged("index", base, more, without) == without + "- [C](c.md) — cee\n"
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["ours", "theirs"])
+def test_a_line_stays_under_its_heading_where_theirs_renamed_it(swapped: bool) -> None:
+    base = "# Mem\n\n### Build\n\n- [A](a.md) — aa\n\n### Testing\n\n- [B](b.md) — bb\n"
+    new, renamed = base + "- [C](c.md) — cc\n", base.replace("Testing", "Tests")
+    sides = (renamed, new) if swapped else (new, renamed)
+    assert merged("index", base, *sides) == new.replace("Testing", "Tests")
 
 
 ENTRY = "### 2026-05-26 | A\n- Context: It broke.\n- Lesson: Do it.\n- State: {state}\n- File: lessons/a.md\n"
