@@ -351,3 +351,16 @@ def test_sync_after_a_merge_finds_document_and_files_in_step(memory: Path, repo:
     assert ran["lessons"] == {"candidate": 4, "current": 0, "archived": 0}
     assert ran["conflicts"] == []
     assert place.find(repo).kind == "project"
+
+
+def test_a_line_that_a_person_moved_on_top_of_a_rebase_is_their_edit(memory: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("note", "Never force push.", "--name", "never", "--run", "r1", cwd=repo)
+    learnloop("archive", "never", "--note", "Old", cwd=repo)
+    learnloop("restore", "never", cwd=repo)
+    document = memory / "MEMORY.md"
+    text = document.read_text()
+    line = next(row for row in text.splitlines(keepends=True) if "(never.md)" in row)
+    document.write_text(text.replace(line, "").replace("## Archived\n", f"## Archived\n\n{line}"))
+    git(repo, "commit", "-qam", "Forget it")
+    assert "edited in MEMORY.md" in learnloop("sync", cwd=repo).err
+    assert "state: archived" in (memory / "never.md").read_text()
