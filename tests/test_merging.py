@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from random import Random
 
 import pytest
@@ -156,6 +158,23 @@ def test_a_side_that_cannot_be_read_is_left_to_git(ours: bytes, code: str) -> No
     with pytest.raises(UnreadableSideError) as caught:
         merge("lesson", "a.md", lesson("a").encode(), ours, lesson("a", "r1").encode())
     assert caught.value.code == code
+
+
+def test_a_long_file_is_merged_or_left_to_git_in_a_short_time() -> None:
+    """A person waits for it in the middle of a rebase: 64 KiB of any lines."""
+    random = Random(1)
+    for words, count in (((f"Line {n} of the rule." for n in range(3_000)), 3_000), (None, 16_000)):
+        rows = list(words or (random.choice("abc") for _ in range(count)))
+        sides = []
+        for half in (0, count // 2):
+            changed = list(rows)
+            for _ in range(50):
+                changed[half + random.randrange(count // 2)] = f"Changed {half}."
+            sides.append(lesson("a", rule="\n".join(changed)).encode())
+        began = time.process_time()
+        with contextlib.suppress(UnreadableSideError) if words is None else contextlib.nullcontext():
+            assert merge("lesson", "a.md", lesson("a", rule="\n".join(rows)).encode(), *sides).clean
+        assert time.process_time() - began < 2
 
 
 def test_a_map_that_both_sides_changed_is_left_to_git() -> None:
