@@ -168,10 +168,10 @@ def _with_loose(text: str, name: Name, words: str, order: Sequence[Name], eol: s
     after = [there[other] for other in order[at + 1 :] if other in there]
     lines = split_lines(with_final_newline(text, eol))
     if before or after:
-        spot = before[-1] + 1 if before else after[0]
+        spot = _behind(_rows(text), before[-1]) if before else after[0]
         return "".join([*lines[:spot], words + eol, *lines[spot:]])
     if there:
-        spot = max(there.values()) + 1
+        spot = _behind(_rows(text), max(there.values()))
         return "".join([*lines[:spot], words + eol, *lines[spot:]])
     rows = _rows(text)
     spot = next((n for n, (row, _) in enumerate(rows) if row.heading in ZONES or row.in_block), room_at_end(text))
@@ -461,9 +461,23 @@ def _places(rows: list[tuple[_Row, list[Entry]]], zone: str) -> tuple[list[tuple
             break
         if found:
             places.append((n, found[0].target.casefold()))
-        if found or (n == heading + 1 and not row.line.text.strip()):
+        if found or (n == heading + 1 and not row.line.text.strip()) or (end == n > heading + 1 and _goes_on(row)):
             end = n + 1
     return places, end
+
+
+def _goes_on(row: _Row) -> bool:
+    """Whether a line, right below an entry, is the rest of it: indented words outside of fences and other comments."""
+    text, plain = row.line.text, row.line.place == "text" or row.in_block
+    return plain and text[:1] in (" ", "\t") and bool(text.strip()) and "-->" not in text and not row.heading
+
+
+def _behind(rows: list[tuple[_Row, list[Entry]]], at: int) -> int:
+    """The line behind an entry and its indented lines."""
+    at += 1
+    while at < len(rows) and not rows[at][1] and _goes_on(rows[at][0]):
+        at += 1
+    return at
 
 
 def _with_zone(text: str, zone: str, eol: str) -> str:

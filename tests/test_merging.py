@@ -226,6 +226,15 @@ def test_a_section_that_each_side_added_is_kept() -> None:
     assert sorted(text.removeprefix(base).split()) == sorted("## Mine Text. ## Yours Other text.".split())
 
 
+@pytest.mark.parametrize("head", ["# Mem\n\n", "# Mem\n\n## Current\n\n"], ids=["loose", "zone"])
+def test_a_new_line_does_not_come_between_another_and_its_indented_words(head: str) -> None:
+    base = head + "- [A](a.md) — one\n- [B](b.md) — bee\n  only on Linux\n"
+    new = base + "- [C](c.md) — cee\n"
+    edited = base.replace("on Linux", "on macOS")
+    for sides in ((edited, new), (new, edited)):
+        assert merged("index", base, *sides) == new.replace("on Linux", "on macOS")
+
+
 def test_each_of_two_lines_for_one_file_is_merged() -> None:
     """A table of contents may name a file twice: an edit of the second line is an edit."""
     base = "# Mem\n\n- [A](a.md) — one\n- [A again](a.md) — second\n- [B](b.md) — bee\n"
