@@ -23,6 +23,7 @@ NAMES = {
     "notebook": "learnloop: memory.md, by entry",
 }
 _PREFIX = "learnloop-"
+CONFLICT = 65  # the driver wrote a conflict; Python says 1 of an error that nobody caught, 2 and 120 of others
 
 
 # --- the lines of .gitattributes --------------------------------------------------------------------------------------
@@ -60,10 +61,24 @@ def _pattern(path: str, *, any_name: bool = False) -> str:
 
 
 def command(kind: str) -> str:
-    """What git runs; where the driver cannot merge, or is gone, git's own merge by lines marks the conflict."""
+    """What git runs; where the driver cannot merge, or cannot start, git's own merge by lines marks it."""
     program = _program().replace("%", "%%")
     by_lines = "git merge-file -L ours -L base -L theirs %A %O %B"
-    return f"{program} merge-driver {kind} %O %A %B %P || {{ test $? = 1 || {by_lines}; false; }}"
+    return f"{program} {_call(kind)} || {{ test $? = {CONFLICT} || {by_lines}; false; }}"
+
+
+def _call(kind: str) -> str:
+    return f"merge-driver {kind} %O %A %B %P"
+
+
+def _is_ours(kind: str, value: str) -> bool:
+    """Whether --enable wrote a command, whichever version of it and wherever the program stood."""
+    return f" {_call(kind)} || " in value
+
+
+def _is_old(kind: str, value: str) -> bool:
+    """Whether it takes a driver that could not start for one that wrote a conflict."""
+    return _is_ours(kind, value) and f"test $? = {CONFLICT} " not in value
 
 
 def _program() -> str:
@@ -75,28 +90,40 @@ def _program() -> str:
     return shlex.quote(found) if found else f"{shlex.quote(sys.executable)} -m learnloop_md"
 
 
-def register(where: Path, scope: str, *, dry_run: bool = False) -> list[str]:
-    """Write the drivers into git's configuration (scope: --local or --global); the names of those that change."""
-    changed = []
+class Changed(NamedTuple):
+    """The drivers that were written or taken out, and those of a person's own under our names, which stay."""
+
+    drivers: list[str]
+    kept: list[str]
+
+
+def register(where: Path, scope: str, *, dry_run: bool = False) -> Changed:
+    """Write the drivers into git's configuration (scope: --local or --global), older lines of ours anew."""
+    changed = Changed([], [])
     for kind, name in NAMES.items():
         section = f"merge.{_PREFIX}{kind}"
         wanted = {f"{section}.name": [name], f"{section}.driver": [command(kind)]}
         there = _values(where, scope, section)
-        if {key: there.get(key) for key in wanted} != wanted:
+        if _foreign(kind, there):
+            changed.kept.append(f"{_PREFIX}{kind}")
+        elif {key: there.get(key) for key in wanted} != wanted:
             for key, (value,) in wanted.items() if not dry_run else ():
                 git.call(where, "config", scope, "--replace-all", key, value)
-            changed.append(f"{_PREFIX}{kind}")
+            changed.drivers.append(f"{_PREFIX}{kind}")
     return changed
 
 
-def unregister(where: Path, scope: str, *, dry_run: bool = False) -> list[str]:
-    """Take out exactly what register wrote; the names of those that were there."""
-    changed = []
+def unregister(where: Path, scope: str, *, dry_run: bool = False) -> Changed:
+    """Take out exactly what register wrote."""
+    changed = Changed([], [])
     for kind in NAMES:
         section = f"merge.{_PREFIX}{kind}"
         there = _values(where, scope, section)
+        if _foreign(kind, there):
+            changed.kept.append(f"{_PREFIX}{kind}")
+            continue
         ours = [key for key in (f"{section}.name", f"{section}.driver") if key in there]
-        changed += [f"{_PREFIX}{kind}"] if ours else []
+        changed.drivers.extend([f"{_PREFIX}{kind}"] if ours else [])
         if dry_run:
             continue
         if ours and set(there) == set(ours):
@@ -105,6 +132,11 @@ def unregister(where: Path, scope: str, *, dry_run: bool = False) -> list[str]:
             for key in ours:
                 git.call(where, "config", scope, "--unset-all", key)
     return changed
+
+
+def _foreign(kind: str, there: dict[str, list[str]]) -> bool:
+    """Whether a person has a driver of their own under our name."""
+    return not all(_is_ours(kind, value) for value in there.get(f"merge.{_PREFIX}{kind}.driver", []))
 
 
 def _values(where: Path, scope: str, section: str) -> dict[str, list[str]]:
@@ -118,14 +150,18 @@ def _values(where: Path, scope: str, section: str) -> dict[str, list[str]]:
 
 
 def unregistered(where: Place) -> list[str]:
-    """The drivers that .gitattributes names and this clone does not know."""
+    """The drivers that .gitattributes names and this clone does not know, or knows by an old command."""
     if where.repo is None:
         return []
     named = {f"{_PREFIX}{kind}" for kind in NAMES if f"merge={_PREFIX}{kind}" in _text(where.repo.root)}
     if not named:
         return []
     raw = git.call(where.repo.root, "config", "--get-regexp", rf"^merge\.{_PREFIX}.*\.driver$", check=False).stdout
-    known = {row.split(" ", 1)[0].removeprefix("merge.").removesuffix(".driver") for row in raw.decode().splitlines()}
+    known = set()
+    for row in raw.decode(errors="surrogateescape").splitlines():
+        key, _, value = row.partition(" ")
+        name = key.removeprefix("merge.").removesuffix(".driver")
+        known |= set() if _is_old(name.removeprefix(_PREFIX), value) else {name}
     return sorted(named - known)
 
 

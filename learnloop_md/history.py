@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from git import Repo as GitPython
 
 LOOK_BACK = 200  # commits
+_TRANSPLANTED = 20  # commits of the document: a command follows a rebase soon
 
 
 class Step(NamedTuple):
@@ -218,27 +219,58 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
 
 
 class Sides:
-    """What merged branches say of a lesson: an entry that came from one of them is no edit by hand."""
+    """What merged branches say of a lesson: an entry that came from one of them is no edit by hand.
+
+    Nor is one that a command's own commit brought to lessons that say otherwise: it was rebased or cherry-picked.
+    """
 
     def __init__(self, place: Place, revisions: list[str]) -> None:
         self.place, self.revisions = place, revisions
 
     def __bool__(self) -> bool:
-        return bool(self.revisions)
+        # An index loses no lesson with a line, so there what was transplanted may always be asked for too.
+        return bool(self.revisions) or (self.place.kind == "project" and self.place.repo is not None)
 
     def of(self, slug: str, raw: str, zone: str) -> Agreed | None:
         """The side on which the lesson has this very entry in this zone, as a base; None where no side has it."""
+        for revision in self.revisions if self.place.repo else ():
+            found = self._at(revision, slug, raw, zone)
+            if found and found.agree:
+                return found.base
+        return self._transplanted(slug, raw, zone)
+
+    class _Found(NamedTuple):
+        base: Agreed
+        agree: bool
+
+    def _at(self, revision: str, slug: str, raw: str, zone: str) -> _Found | None:
+        """The lesson at a revision where it has this very entry in this zone, and whether the two agree."""
         place = self.place
-        for revision in self.revisions if place.repo else ():
-            assert place.repo is not None, "sides are only found in a repository"
-            document = git.blobs(place.repo, [f"{revision}:{place.in_repo(place.document)}"])[0]
-            entry = memories.entries(place, document.decode("utf-8", "replace"), {}).get(slug)
-            if entry is None or (entry.raw, entry.zone) != (raw, zone):
+        assert place.repo is not None, "sides are only found in a repository"
+        document = git.blobs(place.repo, [f"{revision}:{place.in_repo(place.document)}"])[0]
+        entry = memories.entries(place, document.decode("utf-8", "replace"), {}).get(slug)
+        if entry is None or (entry.raw, entry.zone) != (raw, zone):
+            return None
+        path = entry.path or (f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
+        lesson = _lesson(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)
+        if lesson is None:
+            return None
+        return self._Found(Agreed(path, lesson.text, raw, zone), _agree(place, lesson, entry))
+
+    def _transplanted(self, slug: str, raw: str, zone: str) -> Agreed | None:
+        """The commit that brought the entry to this zone, where a command made it for this lesson elsewhere."""
+        repo = self.place.repo
+        if repo is None or self.place.kind != "project" or not git.head(repo):
+            return None
+        for row in walk.commits(repo, "HEAD", [self.place.in_repo(self.place.document)], _TRANSPLANTED):
+            found = self._at(row.commit, slug, raw, zone)
+            if found is None:
+                return None
+            if row.parents and self._at(row.parents[0], slug, raw, zone):
                 continue
-            path = entry.path or (f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
-            lesson = _lesson(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)
-            if lesson and _agree(place, lesson, entry):
-                return Agreed(path, lesson.text, raw, entry.zone)
+            changed = trailer(row.message, "Learnloop-Change")  # what absorb commits may be a person's
+            is_ours = slug in trailer(row.message, "Lesson") and bool(changed) and "absorb" not in changed
+            return found.base if is_ours and not found.agree else None
         return None
 
 

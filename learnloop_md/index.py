@@ -116,47 +116,62 @@ def with_zone(text: str, zone: str) -> str:
     return text if _heading_of(_rows(text), zone) >= 0 else _with_zone(text, zone, line_end(text))
 
 
-def with_lines(text: str, wanted: Mapping[str, tuple[str, str] | None], order: Sequence[str] = ()) -> str:
-    """text in which the files have these zones and lines, None for none; all else stays.
+Name = tuple[str, int]  # the file that a line of its own stands for, and which line of that file it is
+
+
+def named(text: str) -> dict[Name, Entry]:
+    """The lines that stand for one file."""
+    return _named(_rows(text))
+
+
+def _named(rows: list[tuple[_Row, list[Entry]]]) -> dict[Name, Entry]:
+    found: dict[Name, Entry] = {}
+    count = Counter[str]()
+    for _, links in rows:
+        if links and links[0].alone:
+            target = links[0].target
+            found[target, count[target]] = links[0]
+            count[target] += 1
+    return found
+
+
+def with_lines(text: str, wanted: Mapping[Name, tuple[str, str] | None], order: Sequence[Name] = ()) -> str:
+    """text in which these lines have these zones and words, None for no line; all else stays.
 
     A line outside the zones is put behind the one that stands before it in order.
     """
     draft = _Draft(text)
-    loose: dict[str, str] = {}
-    for target, want in wanted.items():
-        mine = [entry for entry in draft.by_target.get(target, ()) if entry.alone]
-        if want is None:
-            draft.gone |= {entry.line for entry in mine}
+    there = _named(draft.rows)
+    loose: dict[Name, str] = {}
+    for name, want in wanted.items():
+        mine = there.get(name)
+        if want and mine and mine.zone == want[0]:
+            if want[1] != _plain(mine.raw):
+                draft.words[mine.line] = _safe(want[1], "archived" if mine.hidden else "")
             continue
-        zone, words = want
-        there = [entry for entry in mine if entry.zone == zone]
-        if there:
-            if words != _plain(there[0].raw):
-                draft.words[there[0].line] = _safe(words, "archived" if there[0].hidden else "")
-            continue
-        draft.gone |= {entry.line for entry in mine}
-        if zone:
-            draft.new.append((zone, target, words))
-        else:
-            loose[target] = words
+        draft.gone |= {mine.line} if mine else set()
+        if want and want[0]:
+            draft.new.append((want[0], name[0], want[1]))
+        elif want:
+            loose[name] = want[1]
     result = draft.text()
-    for target, words in sorted(loose.items(), key=lambda pair: order.index(pair[0]) if pair[0] in order else -1):
-        result = _with_loose(result, target, words, order, draft.eol)
+    for name, words in sorted(loose.items(), key=lambda pair: order.index(pair[0]) if pair[0] in order else -1):
+        result = _with_loose(result, name, words, order, draft.eol)
     return result
 
 
-def _with_loose(text: str, target: str, words: str, order: Sequence[str], eol: str) -> str:
+def _with_loose(text: str, name: Name, words: str, order: Sequence[Name], eol: str) -> str:
     """text with a line outside the zones: behind its neighbour, else in front of the zones, else at the end."""
-    there = {entry.target: entry.line for entry in entries(text) if entry.alone and not entry.zone}
-    at = order.index(target) if target in order else 0
+    there = {other: entry.line for other, entry in named(text).items() if not entry.zone}
+    at = order.index(name) if name in order else 0
     before = [there[other] for other in order[:at] if other in there]
     after = [there[other] for other in order[at + 1 :] if other in there]
     lines = split_lines(with_final_newline(text, eol))
     if before or after:
-        spot = before[-1] + 1 if before else after[0]
+        spot = _behind(_rows(text), before[-1]) if before else after[0]
         return "".join([*lines[:spot], words + eol, *lines[spot:]])
     if there:
-        spot = max(there.values()) + 1
+        spot = _behind(_rows(text), max(there.values()))
         return "".join([*lines[:spot], words + eol, *lines[spot:]])
     rows = _rows(text)
     spot = next((n for n, (row, _) in enumerate(rows) if row.heading in ZONES or row.in_block), room_at_end(text))
@@ -446,9 +461,23 @@ def _places(rows: list[tuple[_Row, list[Entry]]], zone: str) -> tuple[list[tuple
             break
         if found:
             places.append((n, found[0].target.casefold()))
-        if found or (n == heading + 1 and not row.line.text.strip()):
+        if found or (n == heading + 1 and not row.line.text.strip()) or (end == n > heading + 1 and _goes_on(row)):
             end = n + 1
     return places, end
+
+
+def _goes_on(row: _Row) -> bool:
+    """Whether a line, right below an entry, is the rest of it: indented words outside of fences and other comments."""
+    text, plain = row.line.text, row.line.place == "text" or row.in_block
+    return plain and text[:1] in (" ", "\t") and bool(text.strip()) and "-->" not in text and not row.heading
+
+
+def _behind(rows: list[tuple[_Row, list[Entry]]], at: int) -> int:
+    """The line behind an entry and its indented lines."""
+    at += 1
+    while at < len(rows) and not rows[at][1] and _goes_on(rows[at][0]):
+        at += 1
+    return at
 
 
 def _with_zone(text: str, zone: str, eol: str) -> str:

@@ -11,11 +11,12 @@ from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.merging import KINDS, merge
 
+CONFLICT = 65  # as drivers.CONFLICT, which is not imported: git starts this once a file
 FAILED = 129  # above 128 it is no conflict of ours: whoever called leaves an ordinary one
 
 
 def merge_driver(call: Call) -> Answer:
-    """git's %O %A %B %P: the merge is written over ours; exit 0 clean, 1 a conflict, 129 nothing was written."""
+    """git's %O %A %B %P: the merge is written over ours; exit 0 clean, 65 a conflict, 129 nothing was written."""
     kind, path = call.text("kind"), call.text("path")
     base, ours, theirs = (call.cwd / call.text(side) for side in ("base", "ours", "theirs"))
     try:
@@ -30,7 +31,7 @@ def merge_driver(call: Call) -> Answer:
         return _failed(f"{error.filename}: {error.strerror}")
     except Exception as error:  # a bug must leave both sides to git, not a half-merged file
         return _failed(f"a bug ({type(error).__name__}) in the merge of {path}: merged by lines instead")
-    return Answer(code=0 if merged.clean else 1)
+    return Answer(code=0 if merged.clean else CONFLICT)
 
 
 def _failed(said: str) -> Answer:
@@ -63,13 +64,16 @@ def git_config(call: Call) -> Answer:
     changed = (drivers.register if enable else drivers.unregister)(where, scope, dry_run=dry_run)
     place = "for every repository of yours" if everywhere else f"in {where}"
     verb = "registered" if enable else "taken out"
-    names = ", ".join(changed)
+    names = ", ".join(changed.drivers)
     would = "would be " if dry_run else ""
-    said = f"{would}{verb} {place}: {names}" if changed else f"nothing to do: the drivers are {verb} {place} already"
-    if not enable and not changed:
+    said = f"{would}{verb} {place}: {names}" if names else f"nothing to do: the drivers are {verb} {place} already"
+    if changed.kept and not names:
+        said = "nothing to do"
+    elif not enable and not names:
         said = f"nothing to do: no driver of ours is registered {place}"
     others = _others(repo) if repo and enable else []
-    data = {"action": verb.replace(" ", "-") if changed else "unchanged", "drivers": changed, "others": others}
+    others = [f"{name}: a driver of your own has this name; it stays as it is" for name in changed.kept] + others
+    data = {"action": verb.replace(" ", "-") if names else "unchanged", "drivers": changed.drivers, "others": others}
     return Answer("\n".join([said, *others]), data)
 
 

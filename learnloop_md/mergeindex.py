@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from learnloop_md import index
+from learnloop_md.index import Name
 from learnloop_md.lines import line_end
 from learnloop_md.mergeframe import Token, merged_prose
 from learnloop_md.mergelines import Woven, with_line_ends
@@ -31,25 +32,21 @@ def _tokens(text: str) -> Iterator[Token]:
             yield Token("prose" if place.raw.strip() else "blank", place.raw, place.opens)
 
 
-def _entries(base: str, ours: str, theirs: str) -> tuple[dict[str, tuple[str, str] | None], list[str]]:
-    """For each file that our index or theirs names, the zone and the line it gets, None for none; and their order."""
+def _entries(base: str, ours: str, theirs: str) -> tuple[dict[Name, tuple[str, str] | None], list[Name]]:
+    """For each line that our index or theirs has, the zone and the words it gets, None for none; and their order."""
     was, mine, other = (_lines_of(text) for text in (base, ours, theirs))
-    wanted: dict[str, tuple[str, str] | None] = {}
-    for target in dict.fromkeys([*mine, *other]):
-        a, b, c = was.get(target), mine.get(target), other.get(target)
+    wanted: dict[Name, tuple[str, str] | None] = {}
+    for name in dict.fromkeys([*mine, *other]):
+        a, b, c = was.get(name), mine.get(name), other.get(name)
         if b is None or c is None:
             kept = b or c
-            wanted[target] = None if kept == a else kept
+            wanted[name] = None if kept == a else kept
             continue
         zone = settled(a and a[0], b[0], c[0], stronger)
-        wanted[target] = zone, settled(a and a[1], b[1], c[1], longer)
+        wanted[name] = zone, settled(a and a[1], b[1], c[1], longer)
     return wanted, list(other)
 
 
-def _lines_of(text: str) -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = {}
-    for place in index.places(text):
-        if place.entry:
-            words = place.entry.raw.replace("--&gt;", "-->").rstrip()
-            found.setdefault(place.entry.target, (place.entry.zone, words))
-    return found
+def _lines_of(text: str) -> dict[Name, tuple[str, str]]:
+    named = index.named(text)
+    return {name: (entry.zone, entry.raw.replace("--&gt;", "-->").rstrip()) for name, entry in named.items()}

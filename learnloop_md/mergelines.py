@@ -9,8 +9,11 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from learnloop_md.lines import scan, split_lines, with_final_newline
+from learnloop_md.tree import HeadError
 
 OURS, MIDDLE, THEIRS = "<<<<<<< ours", "=======", ">>>>>>> theirs"
+
+MOST_PAIRS = 100_000  # of equal lines between the first change and the last: within a second even at worst
 
 
 class Piece(NamedTuple):
@@ -57,7 +60,7 @@ def weave(
     """The pieces of both sides; first stands in front of them, rest too, but behind what theirs put there.
 
     Lines that both sides changed differently stand between markers; where a marker would be hidden in a code fence,
-    everything does.
+    everything does. Raises HeadError where too many lines changed to be told apart in a short time.
     """
     woven = _woven(_regions(base, ours, theirs), eol, first, rest)
     if not woven.clean and _hides_marker(woven.text):
@@ -132,10 +135,26 @@ def _groups(base: Sequence[Piece], ours: Sequence[Piece], theirs: Sequence[Piece
 
 
 def _edits(base: Sequence[Piece], side: Sequence[Piece]) -> list[_Edit]:
-    texts = [piece.text for piece in side]
-    matcher = SequenceMatcher(None, [piece.text for piece in base], texts, autojunk=False)
-    rows = (row for row in matcher.get_opcodes() if row[0] != "equal")
-    return [_Edit(a, b, (d - c) - (b - a), frozenset(texts[c:d])) for _, a, b, c, d in rows]
+    was, texts = [piece.text for piece in base], [piece.text for piece in side]
+    head = _alike(was, texts)
+    tail = _alike(was[head:][::-1], texts[head:][::-1])
+    rows = _changes(was[head : len(was) - tail], texts[head : len(texts) - tail])
+    return [_Edit(a + head, b + head, (d - c) - (b - a), frozenset(texts[c + head : d + head])) for a, b, c, d in rows]
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines both begin with."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _changes(was: list[str], now: list[str]) -> list[tuple[int, int, int, int]]:
+    """The stretches that differ; difflib looks at every pair of equal lines, several times over."""
+    where = Counter(was)
+    pairs = sum(where[line] for line in now)
+    if pairs > MOST_PAIRS:
+        raise HeadError("too-long", 1, "too many lines changed to be merged by what they say")
+    rows = SequenceMatcher(None, was, now, autojunk=False).get_opcodes()
+    return [(a, b, c, d) for tag, a, b, c, d in rows if tag != "equal"]
 
 
 def _meet(group: _Group, edit: _Edit, base: Sequence[Piece]) -> bool:
@@ -169,11 +188,12 @@ def _has(one: list[str], other: list[str], was: list[str]) -> bool:
 
 
 def _woven(regions: Sequence[_Region], eol: str, first: str, rest: str) -> Woven:
-    out, waiting, clean = first, rest, True
+    out, waiting, clean = [first], rest, True
 
     def put(text: str) -> None:
-        nonlocal out
-        out = with_final_newline(out, eol) + text if text else out
+        if text:
+            out[-1] = with_final_newline(out[-1], eol)
+            out.append(text)
 
     for region in regions:
         if region.changed == "both":
@@ -184,19 +204,21 @@ def _woven(regions: Sequence[_Region], eol: str, first: str, rest: str) -> Woven
             put(THEIRS + eol + (eol if any(s and s[-1].ends_paragraph for s in (region.ours, region.theirs)) else ""))
             waiting = "".join(piece.rest for piece in region.ours)
         elif region.changed == "theirs":
-            waiting += "".join(piece.rest for piece in region.ours)
-            for piece in region.theirs:
+            hung = [piece.rest for piece in region.ours]  # it stays behind the piece that took the place of its own
+            for n, piece in enumerate(region.theirs):
                 if piece.behind:
                     put(waiting)
                     waiting = ""
                 put(piece.raw)
+                waiting += hung[n] if n < len(hung) else ""
+            waiting += "".join(hung[len(region.theirs) :])
         else:
             for piece in region.ours:
                 put(waiting)
                 put(piece.raw)
                 waiting = piece.rest
     put(waiting)
-    return Woven(out, clean)
+    return Woven("".join(out), clean)
 
 
 def _closed(text: str, eol: str) -> str:

@@ -45,8 +45,10 @@ def merged_state(was: Lesson, mine: Lesson, other: Lesson, merged: Lesson) -> st
 def _comes_back(was: Lesson, gone: Lesson, there: Lesson, merged: Lesson) -> bool:
     if gone.superseded_by or gone.codified_in or (is_rejected(merged) and not merged.pinned):
         return False
-    good = {*there.seen, *there.confirmed} - {*gone.seen, *gone.confirmed} - {*was.seen, *was.confirmed}
-    return bool(good) or (bool(was.text) and there.state == "current" != was.state)
+    lists = ((side.seen, side.confirmed) for side in (there, gone, was))
+    # List by list: a confirmation may bear the day and run of a sighting.
+    good = any({*here} - {*gone_too} - {*before} for here, gone_too, before in zip(*lists, strict=True))
+    return good or (bool(was.text) and there.state == "current" != was.state)
 
 
 def stronger(one: str, other: str) -> str:

@@ -139,6 +139,45 @@ def test_a_driver_that_is_gone_is_an_ordinary_conflict(tmp_path: Path, learnloop
     assert ("<<<<<<< ours" in text, "(b.md)" in text, "(c.md)" in text) == (True, True, True)
 
 
+@pytest.mark.parametrize("code", [1, 2, 120, 255])
+def test_a_driver_that_cannot_start_is_an_ordinary_conflict(code: int, tmp_path: Path, learnloop: Run) -> None:
+    """A broken install ends as Python ends, with 1: theirs must not be gone without a word."""
+    made = branches(tmp_path / "repo", BOTH_ADD, learnloop)
+    broken = tmp_path / "learnloop"
+    broken.write_text(f"#!/bin/sh\nexit {code}\n")
+    broken.chmod(0o755)
+    for kind in ("lesson", "index"):
+        key = f"merge.learnloop-{kind}.driver"
+        command = git(made.root, "config", key)
+        git(made.root, "config", key, f"{broken} {command[command.index('merge-driver') :]}")
+    result = made.joined("merge")
+    text = result.files["MEMORY.md"].decode()
+    shown = ("<<<<<<< ours" in text, "(b.md)" in text, "(c.md)" in text)
+    assert (result.clean, *shown) == (False, True, True, True)
+
+
+def test_an_older_command_is_told_and_written_anew(memory: Path, repo: Path, learnloop: Run) -> None:
+    """Older ones took a driver that could not start for one that wrote a conflict."""
+    learnloop("git-config", "--enable", cwd=repo)
+    key = "merge.learnloop-lesson.driver"
+    new = git(repo, "config", key)
+    git(repo, "config", key, new.replace("test $? = 65", "test $? = 1"))
+    assert "drivers are not registered" in learnloop("status", cwd=repo).out
+    assert learnloop("git-config", "--enable", cwd=repo).out.rstrip().endswith(": learnloop-lesson")
+    assert git(repo, "config", key) == new
+    assert "drivers are not registered" not in learnloop("status", cwd=repo).out
+
+
+@pytest.mark.parametrize("way", ["--enable", "--disable"])
+def test_a_driver_of_a_person_s_own_stays(way: str, repo: Path, learnloop: Run) -> None:
+    git(repo, "config", "merge.learnloop-lesson.driver", "mine %A %O %B")
+    ran = learnloop("git-config", way, cwd=repo)
+    assert (ran.code, "learnloop-lesson: a driver of your own has this name" in ran.out) == (0, True)
+    found = git(repo, "config", "--get-regexp", "^merge.learnloop-lesson")
+    assert found == "merge.learnloop-lesson.driver mine %A %O %B"
+    assert ("learnloop-index" in git(repo, "config", "--list")) is (way == "--enable")
+
+
 def test_a_side_that_cannot_be_read_is_never_merged_as_if_it_were(tmp_path: Path, learnloop: Run) -> None:
     """The lines of both sides fit together, yet nobody read what they mean: a person looks at it."""
     ours = {"a.md": lesson("a", "r1").replace("name: a", "name: &x a")}
@@ -166,7 +205,7 @@ def test_the_driver_says_clean_or_conflict_by_its_exit_code(tmp_path: Path, lear
     assert learnloop("merge-driver", "lesson", *files, "mem/a.md") == (0, "", "")
     assert Path(files[1]).read_text().count("run:") == 3
     files = sides(tmp_path, base, base.replace("Do it.", "Yes."), base.replace("Do it.", "No."))
-    assert learnloop("merge-driver", "lesson", *files, "mem/a.md").code == 1
+    assert learnloop("merge-driver", "lesson", *files, "mem/a.md").code == 65
 
 
 @pytest.mark.parametrize("kind", ["lesson", "index", "notebook", "odd"])
@@ -312,3 +351,16 @@ def test_sync_after_a_merge_finds_document_and_files_in_step(memory: Path, repo:
     assert ran["lessons"] == {"candidate": 4, "current": 0, "archived": 0}
     assert ran["conflicts"] == []
     assert place.find(repo).kind == "project"
+
+
+def test_a_line_that_a_person_moved_on_top_of_a_rebase_is_their_edit(memory: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("note", "Never force push.", "--name", "never", "--run", "r1", cwd=repo)
+    learnloop("archive", "never", "--note", "Old", cwd=repo)
+    learnloop("restore", "never", cwd=repo)
+    document = memory / "MEMORY.md"
+    text = document.read_text()
+    line = next(row for row in text.splitlines(keepends=True) if "(never.md)" in row)
+    document.write_text(text.replace(line, "").replace("## Archived\n", f"## Archived\n\n{line}"))
+    git(repo, "commit", "-qam", "Forget it")
+    assert "edited in MEMORY.md" in learnloop("sync", cwd=repo).err
+    assert "state: archived" in (memory / "never.md").read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from random import Random
 
 import pytest
@@ -97,6 +99,16 @@ def test_archived_and_seen_by_a_second_run_comes_back_as_current() -> None:
     assert ("state: current" in text, "archive_note" in text) == (True, False)
 
 
+@pytest.mark.parametrize("run", ["r1", "r2"])
+def test_a_confirmation_by_the_run_that_saw_it_brings_it_back(run: str) -> None:
+    """It counts as any other, though it bears the day and run of a sighting."""
+    base = lesson("a", "r1")
+    day = base.partition("- on: ")[2][:10]
+    confirmed = base.replace("  seen:", f"  confirmed:\n    - on: {day}\n      run: {run}\n  seen:")
+    text = merged("lesson", base, lesson("a", "r1", state="archived", note="Old"), confirmed)
+    assert ("state: candidate" in text, "archive_note" in text) == (True, False)
+
+
 def test_archived_and_graduated_by_hand_stays_in_force() -> None:
     text = merged("lesson", lesson("a"), lesson("a", state="archived", note="Old"), lesson("a", state="current"))
     assert "state: current" in text
@@ -148,6 +160,23 @@ def test_a_side_that_cannot_be_read_is_left_to_git(ours: bytes, code: str) -> No
     assert caught.value.code == code
 
 
+def test_a_long_file_is_merged_or_left_to_git_in_a_short_time() -> None:
+    """A person waits for it in the middle of a rebase: 64 KiB of any lines."""
+    random = Random(1)
+    for words, count in (((f"Line {n} of the rule." for n in range(3_000)), 3_000), (None, 16_000)):
+        rows = list(words or (random.choice("abc") for _ in range(count)))
+        sides = []
+        for half in (0, count // 2):
+            changed = list(rows)
+            for _ in range(50):
+                changed[half + random.randrange(count // 2)] = f"Changed {half}."
+            sides.append(lesson("a", rule="\n".join(changed)).encode())
+        began = time.process_time()
+        with contextlib.suppress(UnreadableSideError) if words is None else contextlib.nullcontext():
+            assert merge("lesson", "a.md", lesson("a", rule="\n".join(rows)).encode(), *sides).clean
+        assert time.process_time() - began < 2
+
+
 def test_a_map_that_both_sides_changed_is_left_to_git() -> None:
     base = lesson("a").replace("metadata:", "odd:\n  x: 1\nmetadata:")
     with pytest.raises(UnreadableSideError):
@@ -195,6 +224,33 @@ def test_a_section_that_each_side_added_is_kept() -> None:
     base = memory("", "a")
     text = merged("index", base, base + "\n## Mine\n\nText.\n", base + "\n## Yours\n\nOther text.\n")
     assert sorted(text.removeprefix(base).split()) == sorted("## Mine Text. ## Yours Other text.".split())
+
+
+@pytest.mark.parametrize("head", ["# Mem\n\n", "# Mem\n\n## Current\n\n"], ids=["loose", "zone"])
+def test_a_new_line_does_not_come_between_another_and_its_indented_words(head: str) -> None:
+    base = head + "- [A](a.md) — one\n- [B](b.md) — bee\n  only on Linux\n"
+    new = base + "- [C](c.md) — cee\n"
+    edited = base.replace("on Linux", "on macOS")
+    for sides in ((edited, new), (new, edited)):
+        assert merged("index", base, *sides) == new.replace("on Linux", "on macOS")
+
+
+def test_each_of_two_lines_for_one_file_is_merged() -> None:
+    """A table of contents may name a file twice: an edit of the second line is an edit."""
+    base = "# Mem\n\n- [A](a.md) — one\n- [A again](a.md) — second\n- [B](b.md) — bee\n"
+    edited, more = base.replace("second", "second and better"), base + "- [C](c.md) — cee\n"
+    both = edited + "- [C](c.md) — cee\n"
+    assert (merged("index", base, edited, more), merged("index", base, more, edited)) == (both, both)
+    without = base.replace("- [A again](a.md) — second\n", "")
+    assert merged("index", base, more, without) == without + "- [C](c.md) — cee\n"
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["ours", "theirs"])
+def test_a_line_stays_under_its_heading_where_theirs_renamed_it(swapped: bool) -> None:
+    base = "# Mem\n\n### Build\n\n- [A](a.md) — aa\n\n### Testing\n\n- [B](b.md) — bb\n"
+    new, renamed = base + "- [C](c.md) — cc\n", base.replace("Testing", "Tests")
+    sides = (renamed, new) if swapped else (new, renamed)
+    assert merged("index", base, *sides) == new.replace("Testing", "Tests")
 
 
 ENTRY = "### 2026-05-26 | A\n- Context: It broke.\n- Lesson: Do it.\n- State: {state}\n- File: lessons/a.md\n"

@@ -21,7 +21,7 @@ LESSON = "---\nname: a\ndescription: Do it\nmetadata:\n  type: feedback\n  state
 
 def memory(slugs: list[str]) -> str:
     """MEMORY.md with a candidate for each slug, as the tool sorts them in."""
-    lines = {f"{slug}.md": ("candidate", f"- [{slug.capitalize()}]({slug}.md) — hook") for slug in slugs}
+    lines = {(f"{slug}.md", 0): ("candidate", f"- [{slug.capitalize()}]({slug}.md) — hook") for slug in slugs}
     return index.with_lines(index.NEW, lines)
 
 
