@@ -130,7 +130,9 @@ class Absorber:
         if row and row.zone == "removed":  # a removed file that a person brought back: its entry went with it
             return row._replace(entry="", zone="")
         if row and row.text == lesson.text and row.entry == (entry.raw if entry else ""):
-            return row
+            moved = entry is not None and entry.zone != row.zone
+            side = self.sides.of(slug, entry.raw, entry.zone) if entry and moved and self.sides else None
+            return side or row  # a line that only came to another zone may have come with a merge
         if row is None and not (self._differences(lesson, entry) if entry else self._has_entries(lesson)):
             return None
         side = self.sides.of(slug, entry.raw, entry.zone) if self.sides and entry else None

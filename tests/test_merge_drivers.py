@@ -353,6 +353,35 @@ def test_sync_after_a_merge_finds_document_and_files_in_step(memory: Path, repo:
     assert place.find(repo).kind == "project"
 
 
+@pytest.mark.parametrize("way", ["merge", "merge-back", "rebase", "cherry-pick", "resolve"])
+def test_archived_here_and_confirmed_there_the_lesson_decides(
+    way: str, memory: Path, repo: Path, learnloop: Run
+) -> None:
+    """Design §6: the line came with the other branch; nobody edited it, and the lesson comes back."""
+    if way == "resolve":
+        git(repo, "rm", "-q", ".gitattributes")
+        git(repo, "commit", "-q", "-m", "No drivers")
+    else:
+        learnloop("git-config", "--enable", cwd=repo)
+    learnloop("note", "Never force push.", "--name", "never", "--run", "r1", cwd=repo)
+    git(repo, "checkout", "-q", "-b", "f1")
+    learnloop("archive", "never", "--note", "bad because X", "--run", "f2", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    learnloop("confirm", "never", "--run", "m2", cwd=repo)
+    git(repo, "checkout", "-q", "f1" if way in ("merge-back", "rebase") else "main")
+    words = {"merge-back": ["merge", "--no-edit", "main"], "rebase": ["rebase", "main"], "cherry-pick": [way, "f1"]}
+    run(repo, *words.get(way, ["merge", "--no-edit", "f1"]))
+    if way == "resolve":
+        assert learnloop("sync", "--resolve", cwd=repo).code == 0
+        git(repo, "commit", "-q", "--no-edit")
+    ran = learnloop("sync", cwd=repo)
+    assert (ran.code, "edited in MEMORY.md" in ran.out + ran.err) == (0, False)
+    assert "state: candidate" in (memory / "never.md").read_text()
+    text = (memory / "MEMORY.md").read_text()
+    assert text.index("## Candidate") < text.index("(never.md)") < text.index("## Archived")
+    assert git(repo, "status", "--porcelain") == ""
+
+
 def test_a_line_that_a_person_moved_on_top_of_a_rebase_is_their_edit(memory: Path, repo: Path, learnloop: Run) -> None:
     learnloop("note", "Never force push.", "--name", "never", "--run", "r1", cwd=repo)
     learnloop("archive", "never", "--note", "Old", cwd=repo)
