@@ -241,7 +241,7 @@ class _Session:
                 draft.also(path)
         slugs = report.slugs or [lessonfile.stem(path) for path in own if path != place.document]
         if loaded.blocked is None:
-            draft.cut("absorb", slugs, "\n".join(report.what) or f"edited by hand: {', '.join(own)}" if own else "")
+            draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report
 
     def _sides(self) -> Sides:

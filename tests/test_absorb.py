@@ -820,6 +820,15 @@ def test_an_edit_that_was_already_committed_is_an_edit(home: Home) -> None:
     assert home.commits()[0] == f"learnloop: absorb {READ}"
 
 
+def test_the_commit_says_what_it_absorbed_of_an_edit_that_was_already_committed(home: Home) -> None:
+    """R002-42: every change is a commit that tells why, also where the work tree was clean."""
+    home.move(READ, "current")
+    home.commit_all("Review")
+    home.sync()
+    body = git(home.root, "log", "-1", "--format=%b")
+    assert f"{READ}: state edited in {home.document.name}" in body
+
+
 def test_a_file_edit_that_was_already_committed_reaches_the_document(home: Home) -> None:
     home.edit(home.file(READ), "state: candidate", "state: current")
     home.commit_all("Review")
