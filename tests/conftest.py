@@ -15,6 +15,18 @@ from learnloop_md.__main__ import main
 
 DATA = Path(__file__).parent / "data"
 
+# Without sample hooks and without a process after each commit that looks whether anything is to be tidied.
+GIT_CONFIG = """\
+[user]
+	name = Ada Test
+	email = ada@example.invalid
+[init]
+	defaultBranch = main
+	templateDir =
+[maintenance]
+	auto = false
+"""
+
 settings.register_profile(
     "suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -31,7 +43,7 @@ def _sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
         if name.startswith(("GIT_", "CLAUDE", "LEARNLOOP_", "XDG_", "PRE_COMMIT")):
             monkeypatch.delenv(name)
     config = home / "gitconfig"
-    config.write_text("[user]\n\tname = Ada Test\n\temail = ada@example.invalid\n[init]\n\tdefaultBranch = main\n")
+    config.write_text(GIT_CONFIG)
     for name, value in {
         "HOME": str(home),
         "GIT_CONFIG_GLOBAL": str(config),
