@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from learnloop_md import guard, moment, signals
+from learnloop_md import moment, signals
 from learnloop_md.lesson import fold, shorten
 from learnloop_md.moment import Moment
 from learnloop_md.signals import Run, Signal
@@ -103,6 +103,8 @@ def _signals(rows: list[dict[str, Any]]) -> list[Signal]:
 
 def _kept(text: str) -> str:
     """A text as it may stand in the session's file: short, on one line, without a secret."""
+    from learnloop_md import guard  # lazy: most events keep no text (6 ms)
+
     return WITHHELD if guard.find_secrets(text[:20_000]) else shorten(fold(text[:20_000]), _TEXT)
 
 
