@@ -29,6 +29,7 @@ class Settings(NamedTuple):
     index_characters: int = 24_000
     show_characters: int = 2_000  # R004-71
     commit_on_default_branch: bool = True
+    correction_words: tuple[str, ...] = ()  # R004-81, in other languages
 
 
 def load(roots: Iterable[Path]) -> Settings:

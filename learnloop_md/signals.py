@@ -1,7 +1,7 @@
 """Recognises what is worth a lesson: a person's correction or confirmation, a tool that failed (R004-81, R004-82)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ NEAR = 5  # runs within which another way counts as the way around a failure
 
 
 class Signal(NamedTuple):
-    """What was noticed: "correction", "success", "failure" or "workaround", and the text that shows it."""
+    """What was noticed: "correction", "success", "failure" or "workaround", the text that shows it, and which run."""
 
     kind: str
     text: str
+    run: int = 0  # its place among the runs
 
 
 class Run(NamedTuple):
@@ -136,8 +137,15 @@ _CLIENT = (
     r"|String to replace not found|The user doesn't want to|User rejected|\[Request interrupted|Permission to use"
     r"|Claude requested permissions|This command requires approval|\w+:\w+ hook error|No such tool available"
 )
+REFUSED = "User rejected tool use\n"  # stands before the text of a run that was refused or interrupted
+_KEYS = ("command", "file_path", "notebook_path", "url", "pattern", "query", "skill", "description")
 _WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _PREFIX = r"(?:(?:\w+=\S*|sudo|env|time|timeout \S+|nice|command|exec)\s+)*"
+
+
+def key_of(given: Mapping[str, object]) -> str:
+    """What a tool was called with: its command, its file, its address."""
+    return next((str(given[key]) for key in _KEYS if given.get(key)), "")
 
 
 def of_tools(runs: Sequence[Run]) -> list[Signal]:
@@ -145,16 +153,14 @@ def of_tools(runs: Sequence[Run]) -> list[Signal]:
 
     A command that failed and later worked unchanged is no signal: what it tested was mended.
     """
+    worked = {(run.name, run.key): number for number, run in enumerate(runs) if not run.failed}
     found: dict[tuple[str, str], Signal] = {}
     for number, run in enumerate(runs):
-        if not failed(run):
+        if not failed(run) or worked.get((run.name, run.key), -1) > number:
             continue
-        later = runs[number + 1 :]
-        if any(other.name == run.name and other.key == run.key and not other.failed for other in later):
-            continue
-        way = _way_around(run, later[:NEAR])
-        text = f"{run.name}: {run.key}" + (f" → worked: {way.key}" if way else f" → {_first_line(run.text)}")
-        found[run.name, run.key] = Signal("workaround" if way else "failure", text)
+        way = _way_around(run, runs[number + 1 : number + 1 + NEAR])
+        text = f"{run.name}: {run.key} → " + (f"worked: {way.key}" if way else _first_line(run.text))
+        found[run.name, run.key] = Signal("workaround" if way else "failure", text, number)
     return list(found.values())
 
 
