@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from learnloop_md import signal_words as words
 
-LONG = 60  # words; from here on a turn is a task description, in which only strong rules count
 NEAR = 5  # runs within which another way counts as the way around a failure
 
 
@@ -44,6 +43,7 @@ _NOT_A_PERSON = (
     "Caveat: The messages below were generated",
     "The user doesn't want to proceed",
 )
+_AGAINST = r"(?:no|nope|nah|not|that'?s not|wrong|don'?t|nein|non|n[aã]o|nee)\b"
 _REMINDER = r"<system-reminder>.*?(?:</system-reminder>|\Z)"
 _MEMORY = r"Contents of \S[^\n]*\.md\b"
 
@@ -59,18 +59,22 @@ def of_words(prompt: str, before: str = "", more: Sequence[str] = ()) -> str:
     if not is_human(prompt):
         return ""
     own = _own(prompt)
-    if _corrects(own, asked=before.rstrip().endswith("?"), more=more):
-        return "correction"
-    return "success" if _confirms(own, before) else ""
+    corrects = _corrects(own, asked=bool(_found(words.OFFERS).search(before.lower())), more=more)
+    if _confirms(own, before) and not (corrects and _found(_AGAINST).match(own)):
+        return "success"
+    return "correction" if corrects else ""
 
 
-# What is not said but shown: code, quotations, pasted lines.
+# What is not said but shown: code, quotations, pasted lines, and what follows a line that introduces it.
 _SHOWN = (
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
-    r"|^[ \t]*>.*?$"
-    r"|^[^\n]{0,200}:[ \t]*\n[ \t]*\n(?:.|\n)*\Z"
+    r"|^[ \t]*>[^\n]*$"
     r"|^[ \t]*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\$ |at \S+\(|Traceback|File \""
     r"|\w*(?:Error|Exception|Warning)\b:?|(?:error|warning|fatal|npm ERR!|FAIL(?:ED)?)\b[:\[ ])[^\n]*$"
+)
+_INTRODUCED = (
+    r"^(?![^\n]*\b(?:things|points|notes|remarks|feedback|corrections)\b)([^\n]{1,200}:)"
+    r"[ \t]*\n(?:\s*\n|(?=[ \t]*(?:[-*•]|\d+[.)]) )).*\Z"
 )
 _QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
 
@@ -79,38 +83,71 @@ def _own(prompt: str) -> str:
     """What the person says themselves, in lower case with straight apostrophes."""
     text = _found(_REMINDER, "s").sub("", prompt)
     text = _found(_SHOWN, "sm").sub(" ", text)
-    text = _found(r"`[^`\n]*`").sub("code", text)
-    text = _found(_QUOTED).sub("quote", text).lower().replace("’", "'").replace("‘", "'")
+    text = _found(_INTRODUCED, "sm").sub(r"\1", text)
+    text = _found(r"`[^`\n]*`").sub("code", text).replace("’", "'").replace("‘", "'")
+    text = _found(_QUOTED).sub("quote", text).lower()
     for pattern, _ in words.HARMLESS:
-        text = _found(rf"(?<!\w)(?:{pattern})").sub(" ", text)
+        text = _found(rf"(?<!\w)(?:{pattern})(?!\w)").sub(" ", text)
     return text.strip()
 
 
-def _sentences(text: str) -> Iterator[tuple[str, bool]]:
-    """The sentences of a text without their openers, and whether each asks."""
+class _Part(NamedTuple):
+    """A sentence, or a clause of one, without its openers."""
+
+    text: str
+    begins: bool  # begins the turn
+    contrasts: bool  # follows a "but"
+    asks: bool
+
+
+def _parts(text: str, *, clauses: bool) -> Iterator[_Part]:
+    begins = True
     for match in _found(r"([^.!?;\n]*(?:[.](?=\w)[^.!?;\n]*)*)([.!?;\n]+|\Z)").finditer(text):
-        for part in _found(r"\s[—–-]+\s|:\s|,? (?:but|except|although|aber|mais|pero|mas)\b").split(match[1]):
-            if plain := _found(rf"^(?:(?:{words.OPENERS})\b[\s,:.!-]*)*").sub("", part.strip(" ,-")):
-                yield plain, "?" in match[2]
+        turns = _found(rf"(?:^|[\s,]+)(?:{words.CONTRAST})\b[\s,:]*").split(match[1])
+        for number, turn in enumerate(turns):
+            conditional = _found(r"\s*(?:if|when|unless|once|until|whenever)\b").match(turn)
+            pieces = _found(r"\s[—–-]+\s|:\s").split(turn)
+            pieces += turn.split(", ")[1:] if clauses and not conditional else []
+            for place, piece in enumerate(pieces):
+                if plain := _found(rf"^(?:(?:{words.OPENERS})\b[\s,:.!-]*)*").sub("", piece.strip(" ,-")):
+                    asks = "?" in match[2] or bool(_found(words.ASKS).match(plain))
+                    yield _Part(plain, begins, number > 0 and place == 0, asks)
+                    begins = False
 
 
 def _corrects(text: str, *, asked: bool, more: Sequence[str]) -> bool:
-    long = len(text.split()) >= LONG
+    if _found(words.PLEASED).search(text):
+        return False
+    size = len(text.split())
     task = bool(_found(rf"(?:(?:{words.OPENERS})[\s,]+)*(?:{words.TASKS})\b").match(text))
-    for number, (sentence, asks) in enumerate(_sentences(text)):
+    asked = asked or bool(_found(words.YES).match(text))
+    for part in _parts(text, clauses=size <= words.SHORT and not task and not asked):
         for rule in words.CORRECTIONS:
-            if asks and rule.reason != "a question that blames":
-                continue
-            if rule.where == "turn" and (number or asked):
-                continue
-            if rule.where != "strong" and (long or (task and number)):
-                continue
-            find = _found(rf"(?<!\w)(?:{rule.pattern})")
-            if find.match(sentence) if rule.where in ("turn", "sentence") else find.search(sentence):
+            if _counts(rule, part, size, task=task, asked=asked) and _matches(rule, part.text):
                 return True
-        if not asks and any(_word(word).search(sentence) for word in more if word.strip()):
+        if not part.asks and any(_word(word).search(part.text) for word in more if word.strip()):
             return True
     return False
+
+
+def _counts(rule: words.Rule, part: _Part, size: int, *, task: bool, asked: bool) -> bool:
+    """Whether a rule may be looked for in a part of a turn of so many words."""
+    if rule.where == "strong":
+        return not part.asks
+    if (rule.where == "question") != part.asks:
+        return False
+    if size > rule.words and not (part.begins and rule.words >= words.LONG):
+        return False
+    if rule.where == "question":
+        return True
+    if (task or (asked and part.begins)) and not part.contrasts:
+        return False
+    return {"turn": part.begins or part.contrasts, "contrast": part.contrasts}.get(rule.where, True)
+
+
+def _matches(rule: words.Rule, text: str) -> bool:
+    find = _found(rf"(?<!\w)(?:{rule.pattern})")
+    return bool(find.search(text) if rule.where in ("any", "strong") else find.match(text))
 
 
 def _word(word: str) -> re.Pattern[str]:
@@ -121,7 +158,7 @@ def _word(word: str) -> re.Pattern[str]:
 
 
 def _confirms(text: str, before: str) -> bool:
-    if "?" in text or len(text.split()) >= LONG:
+    if "?" in text or len(text.split()) > words.LONG or _found(rf"(?<!\w)(?:{words.CONTRAST})(?!\w)").search(text):
         return False
     if _found(rf"(?<!\w)(?:{words.KEEP})").search(text):
         return True
