@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from learnloop_md import signal_words as words
 
+LOOKED_AT = 20_000  # characters of a prompt; who corrects says so before that
 NEAR = 5  # runs within which another way counts as the way around a failure
 
 
@@ -43,6 +44,7 @@ _NOT_A_PERSON = (
     "Caveat: The messages below were generated",
     "The user doesn't want to proceed",
 )
+_ANSWER = 4  # words; what is shorter answers a question that was asked
 _AGAINST = r"(?:no|nope|nah|not|that'?s not|wrong|don'?t|nein|non|n[aã]o|nee)\b"
 _REMINDER = r"<system-reminder>.*?(?:</system-reminder>|\Z)"
 _MEMORY = r"Contents of \S[^\n]*\.md\b"
@@ -55,12 +57,16 @@ def is_human(prompt: str) -> bool:
 
 
 def of_words(prompt: str, before: str = "", more: Sequence[str] = ()) -> str:
-    """ "correction", "success" or "" for a person's words after the assistant's, with correction words of their own."""
+    """What a person's words are: "correction", "success" (of what the assistant said before) or "".
+
+    more are the correction words of their own (setting correction_words). R004-81.
+    """
+    prompt = prompt[:LOOKED_AT]
     if not is_human(prompt):
         return ""
-    own = _own(prompt)
-    corrects = _corrects(own, asked=bool(_found(words.OFFERS).search(before.lower())), more=more)
-    if _confirms(own, before) and not (corrects and _found(_AGAINST).match(own)):
+    own, said = _own(prompt), before[-LOOKED_AT:].lower()
+    corrects = _corrects(own, asked=bool(_found(words.OFFERS).search(said)), more=more)
+    if _confirms(own, said) and not (corrects and _found(_AGAINST).match(own)):
         return "success"
     return "correction" if corrects else ""
 
@@ -120,17 +126,19 @@ def _corrects(text: str, *, asked: bool, more: Sequence[str]) -> bool:
         return False
     size = len(text.split())
     task = bool(_found(rf"(?:(?:{words.OPENERS})[\s,]+)*(?:{words.TASKS})\b").match(text))
-    asked = asked or bool(_found(words.YES).match(text))
-    for part in _parts(text, clauses=size <= words.SHORT and not task and not asked):
+    agrees = bool(_found(words.YES).match(text))
+    if asked and size < _ANSWER:
+        return False
+    for part in _parts(text, clauses=size <= words.SHORT and not task and not agrees):
         for rule in words.CORRECTIONS:
-            if _counts(rule, part, size, task=task, asked=asked) and _matches(rule, part.text):
+            if _counts(rule, part, size, task=task, agrees=agrees, asked=asked) and _matches(rule, part.text):
                 return True
-        if not part.asks and any(_word(word).search(part.text) for word in more if word.strip()):
+        if not part.asks and size <= words.LONG and any(_word(word).search(part.text) for word in more if word.strip()):
             return True
     return False
 
 
-def _counts(rule: words.Rule, part: _Part, size: int, *, task: bool, asked: bool) -> bool:
+def _counts(rule: words.Rule, part: _Part, size: int, *, task: bool, agrees: bool, asked: bool) -> bool:
     """Whether a rule may be looked for in a part of a turn of so many words."""
     if rule.where == "strong":
         return not part.asks
@@ -140,9 +148,10 @@ def _counts(rule: words.Rule, part: _Part, size: int, *, task: bool, asked: bool
         return False
     if rule.where == "question":
         return True
-    if (task or (asked and part.begins)) and not part.contrasts:
+    if (task or (agrees and part.begins)) and not part.contrasts:
         return False
-    return {"turn": part.begins or part.contrasts, "contrast": part.contrasts}.get(rule.where, True)
+    first = (part.begins and not asked) or part.contrasts
+    return {"turn": first, "contrast": part.contrasts}.get(rule.where, True)
 
 
 def _matches(rule: words.Rule, text: str) -> bool:
@@ -162,7 +171,7 @@ def _confirms(text: str, before: str) -> bool:
         return False
     if _found(rf"(?<!\w)(?:{words.KEEP})").search(text):
         return True
-    chose = _found(rf"(?<!\w)(?:{words.CHOICE})(?!\w)").search(before.lower())
+    chose = _found(rf"(?<!\w)(?:{words.CHOICE})(?!\w)").search(before)
     return bool(chose and _found(rf"(?<!\w)(?:{words.PRAISE})(?!\w)").search(text))
 
 
@@ -208,14 +217,15 @@ def failed(run: Run) -> bool:
 
 def _answers(run: Run) -> bool:
     """Whether exit code 1 is an answer: grep, test and their like found nothing, diff found a difference."""
-    exit_1 = _found(r"\s*(?:Error: )?Exit code 1\s*(.*)", "s").match(run.text)
-    last = _found(r"&&|\|\||[;|\n]").split(run.key.strip())[-1]
-    program = _program(last)
-    quiet = bool(exit_1) and not exit_1[1].strip() if exit_1 else False
-    return bool(exit_1) and (program in ("diff", "cmp") or (quiet and program in _ASKING))
+    one = _found(r"\s*(?:Error: )?Exit code 1(?!\d)(.*)", "s").match(run.text)
+    if not one:
+        return False
+    program = _program(_found(_JOINS).split(run.key.strip())[-1])
+    return program in ("diff", "cmp") or (program in _ASKING and not one[1].strip())
 
 
-_ASKING = ("grep", "egrep", "fgrep", "rg", "ag", "test", "[", "[[", "pgrep", "which", "command", "type", "git", "false")
+_JOINS = r"&&|\|\||[;|\n]"  # between commands
+_ASKING = ("grep", "egrep", "fgrep", "rg", "ag", "test", "[", "[[", "pgrep", "which", "command", "type", "git")
 
 
 def _program(command: str) -> str:
@@ -238,15 +248,15 @@ def _related(one: str, other: str) -> bool:
     if not first or not second:
         return False
     if first[0] == second[0]:
-        verbs = [words[1] for words in (first, second) if len(words) > 1 and _found(r"[a-z][a-z-]*$").match(words[1])]
+        verbs = [row[1] for row in (first, second) if len(row) > 1 and _found(r"[a-z][a-z-]*$").match(row[1])]
         return len(verbs) < 2 or verbs[0] == verbs[1]
-    targets = [{word for word in words[1:] if len(word) > 2 and word[0] != "-"} for words in (first, second)]
+    targets = [{word for word in row[1:] if len(word) > 2 and word[0] != "-"} for row in (first, second)]
     return bool(targets[0] & targets[1])
 
 
 def _heart(command: str) -> list[str]:
     """The words of the first command that is not a change of folder."""
-    for part in _found(r"&&|\|\||[;|\n]").split(command):
+    for part in _found(_JOINS).split(command):
         plain = _found(rf"^\s*{_PREFIX}").sub("", part)
         if plain.strip() and not plain.startswith(("cd ", "set ", "export ")):
             return plain.split()
