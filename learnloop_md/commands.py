@@ -289,6 +289,18 @@ TABLE = (
         "hooks:main",
         "Answer an event of Claude Code's hooks: JSON on standard input; exit 0 whatever happens.",
     ),
+    Command(
+        "reflect",
+        "reflecting:reflect",
+        "Find what a session's transcript has to teach; exit 1 when there is something and nothing was captured.",
+        (),
+        (
+            Option("--transcript", "The transcript: Claude Code's file SESSION.jsonl (required)."),
+            Option("--min-signals", "Say so from this many signals on; else 1.", "number"),
+            Option("--scan-only", "List the signals alone, not the commands that would capture them.", "flag"),
+            *_LOOK,
+        ),
+    ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
 )
 BY_NAME = {command.name: command for command in TABLE}
