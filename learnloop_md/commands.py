@@ -69,6 +69,11 @@ TABLE = (
                 "--skill",
                 "Give the skill in this folder a memory: references/memory.md and the contract in SKILL.md.",
             ),
+            Option(
+                "--auto-learn",
+                "With --skill: the skill's own Stop hook, which asks Claude Code once per session what was learned.",
+                "flag",
+            ),
             Option("--dir", "Another folder for the memory, relative to the repository's root."),
             Option(
                 "--yes",
