@@ -263,6 +263,19 @@ TABLE = (
         _WRITE,
     ),
     Command(
+        "export",
+        "export:export",
+        "agents: put the current lessons into AGENTS.md, as a block that is renewed and never overwrites an edit.",
+        (Word("what", "agents."),),
+        (
+            *_LOOK,
+            Option("--to", "Another file than AGENTS.md at the repository's root."),
+            Option("--remove", "Take the block out again.", "flag"),
+            Option("--replace", "Where the block was edited by hand: keep the edited text outside of it.", "flag"),
+            Option("--dry-run", "Show the diff; write nothing.", "flag"),
+        ),
+    ),
+    Command(
         "git-config",
         "mergedriver:git_config",
         "Register the merge drivers for lesson files, MEMORY.md and memory.md with git, or take them out.",
