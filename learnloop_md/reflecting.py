@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from learnloop_md import guard, signals, transcript
+from learnloop_md import hindsight
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.transcript import Ran, Turn
-
-SHOWN = 200  # characters of a signal's text
-LOOKED_AT = 4_000  # characters looked through for secrets: one that begins in what is shown ends in them
-WITHHELD = "(withheld: holds what looks like a secret)"
+from learnloop_md.hindsight import Found
 
 # How `note` files each kind of signal.
 _NOTED = {
@@ -26,14 +20,6 @@ _NOTED = {
 }
 
 
-class Found(NamedTuple):
-    """A signal as it is told: where it stands in the transcript, and its text, short and without secrets."""
-
-    line: int
-    kind: str
-    text: str
-
-
 def reflect(call: Call) -> Answer:
     """The signals of a transcript; exit 1 when there are enough and nothing was captured."""
     if not call.text("transcript"):
@@ -41,7 +27,7 @@ def reflect(call: Call) -> Answer:
     least = call.number("min_signals", 1)  # R004-84
     path = Path(call.text("transcript")).expanduser()
     folder, more = _memory(call)
-    found, captured = scan(call.cwd / path, folder, more)
+    found, captured = hindsight.scan(call.cwd / path, folder, more)
     enough = len(found) >= least
     rows = [{"kind": one.kind, "line": one.line, "text": one.text} for one in found]
     lines = [f"{one.line}: {one.kind}: {visible(one.text)}" for one in found]
@@ -52,38 +38,6 @@ def reflect(call: Call) -> Answer:
     lines.append(f"{len(found)} signal{'s' * (len(found) != 1)}, {'captured' if captured else 'nothing captured'}")
     data = {"signals": rows, "captured": captured, "enough": enough}
     return Answer("\n".join(lines), data, (), int(enough and not captured))
-
-
-def scan(path: Path, folder: Path | None = None, more: tuple[str, ...] = ()) -> tuple[list[Found], bool]:
-    """The signals of a transcript in order, and whether anything was captured in it.
-
-    Raises UnableError where the file cannot be read, UsageError where it is no transcript.
-    """
-    found: list[Found] = []
-    ran: list[Ran] = []
-    captured = False
-    for event in transcript.read(path):
-        if isinstance(event, Turn):
-            if kind := signals.of_words(event.words, event.before, more):
-                found.append(Found(event.line, kind, told(event.words)))
-            continue
-        captured = captured or transcript.captures(event, folder)
-        ran.append(event._replace(given={}))
-    found += _of_runs(ran)
-    return sorted(found), captured
-
-
-def _of_runs(ran: list[Ran]) -> Iterator[Found]:
-    for signal in signals.of_tools([event.run for event in ran]):
-        yield Found(ran[signal.run].line, signal.kind, told(signal.text))
-
-
-def told(text: str) -> str:
-    """A text on one short line; withheld whole where it holds a secret."""
-    if guard.find_secrets(text[:LOOKED_AT]):
-        return WITHHELD
-    line = " ".join(text[:LOOKED_AT].split())
-    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
 
 
 def _memory(call: Call) -> tuple[Path | None, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from learnloop_md import reflecting, transcript
+from learnloop_md import hindsight, transcript
 from learnloop_md.errors import UsageError
 from learnloop_md.transcript import Ran, Turn
 from tests.conftest import DATA, Run
@@ -79,7 +79,7 @@ def test_the_person_s_turns_and_the_runs_are_read_in_order() -> None:
     ],
 )
 def test_a_session_of_claude_code_shows_its_signals(name: str, kinds: list[str]) -> None:
-    found, captured = reflecting.scan(TRANSCRIPTS / f"{name}.jsonl")
+    found, captured = hindsight.scan(TRANSCRIPTS / f"{name}.jsonl")
     assert [one.kind for one in found] == kinds
     assert not captured
 
@@ -105,19 +105,19 @@ def test_rows_that_no_person_wrote_are_no_turns(session: Any, more: dict[str, An
 def test_a_tool_s_result_is_no_person_s_word(session: Any) -> None:
     """R004-81."""
     path = session(bash("cat notes", "No, that's wrong: use uv instead"))
-    assert reflecting.scan(path) == ([], False)
+    assert hindsight.scan(path) == ([], False)
 
 
 def test_a_subagent_s_failure_is_not_the_session_s(session: Any) -> None:
     rows = [row | {"isSidechain": True} for row in bash("make", "Exit code 2\nno rule", error=True)]
-    assert reflecting.scan(session(rows)) == ([], False)
+    assert hindsight.scan(session(rows)) == ([], False)
 
 
 @pytest.mark.parametrize(
     "more", [{"toolDenialKind": "user-rejected"}, {"toolUseResult": {"stdout": "", "interrupted": True}}], ids=str
 )
 def test_a_refused_or_interrupted_tool_did_not_fail(session: Any, more: dict[str, Any]) -> None:
-    assert reflecting.scan(session(bash("make", "stopped", error=True, **more))) == ([], False)
+    assert hindsight.scan(session(bash("make", "stopped", error=True, **more))) == ([], False)
 
 
 def test_bad_lines_and_wrong_types_are_passed_over(session: Any) -> None:
@@ -131,13 +131,13 @@ def test_bad_lines_and_wrong_types_are_passed_over(session: Any) -> None:
         "\ud800".encode("utf-8", "replace").decode(),
     ]
     odd = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": None, "input": 3}, 4]}}
-    found, _ = reflecting.scan(session(*junk, odd, {"type": "user", "message": {"content": None}}, CORRECTION))
+    found, _ = hindsight.scan(session(*junk, odd, {"type": "user", "message": {"content": None}}, CORRECTION))
     assert [one.kind for one in found] == ["correction"]
 
 
 def test_a_line_that_is_too_long_is_skipped_and_counted(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transcript, "LINE_LIMIT", 2_000)
-    found, _ = reflecting.scan(session(answered("x"), said("no, wrong " + "x" * 5_000), CORRECTION))
+    found, _ = hindsight.scan(session(answered("x"), said("no, wrong " + "x" * 5_000), CORRECTION))
     assert [one.line for one in found] == [3]
 
 
@@ -150,7 +150,7 @@ def test_a_long_transcript_is_never_held_whole(tmp_path: Path) -> None:
         file.write(json.dumps(CORRECTION) + "\n")
     assert path.stat().st_size > 30_000_000
     tracemalloc.start()
-    found, _ = reflecting.scan(path)
+    found, _ = hindsight.scan(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert [one.line for one in found] == [301]
@@ -175,7 +175,7 @@ def test_a_long_transcript_is_never_held_whole(tmp_path: Path) -> None:
 )
 def test_a_note_that_ran_captures(session: Any, command: str) -> None:
     """R004-82."""
-    assert reflecting.scan(session(CORRECTION, bash(command)))[1]
+    assert hindsight.scan(session(CORRECTION, bash(command)))[1]
 
 
 @pytest.mark.parametrize(
@@ -199,16 +199,16 @@ def test_a_note_that_ran_captures(session: Any, command: str) -> None:
 )
 def test_only_what_was_really_executed_captures(session: Any, rows: list[Any]) -> None:
     """R004-82: words about a command are no command."""
-    assert not reflecting.scan(session(CORRECTION, rows))[1]
+    assert not hindsight.scan(session(CORRECTION, rows))[1]
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
 def test_claude_s_own_write_into_a_memory_captures(session: Any, tool: str, tmp_path: Path) -> None:
     rows = ran(tool, {"file_path": "/home/dev/.claude/projects/-home-dev-app/memory/uv.md"})
-    assert reflecting.scan(session(rows))[1]
+    assert hindsight.scan(session(rows))[1]
     other = ran(tool, {"file_path": str(tmp_path / "lore" / "uv.md")})
-    assert not reflecting.scan(session(other))[1]
-    assert reflecting.scan(session(other), tmp_path / "lore")[1]
+    assert not hindsight.scan(session(other))[1]
+    assert hindsight.scan(session(other), tmp_path / "lore")[1]
 
 
 # --- The command -----------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def test_a_secret_in_a_signal_is_never_printed(session: Any, learnloop: Run, tmp
     for words in (("--json",), ()):
         done = learnloop("reflect", "--transcript", str(path), *words, cwd=tmp_path)
         assert token[:12] not in done.out + done.err
-        assert done.out.count(reflecting.WITHHELD) == 2
+        assert done.out.count(hindsight.WITHHELD) == 2
 
 
 def test_control_characters_cannot_steer_the_terminal(session: Any, learnloop: Run, tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def test_control_characters_cannot_steer_the_terminal(session: Any, learnloop: R
 
 
 def test_a_long_text_is_shortened(session: Any) -> None:
-    found, _ = reflecting.scan(session(said("no, " + "long words " * 50)))
-    assert len(found[0].text) == reflecting.SHOWN
+    found, _ = hindsight.scan(session(said("no, " + "long words " * 50)))
+    assert len(found[0].text) == hindsight.SHOWN
 
 
 def test_the_project_s_own_words_count(session: Any, learnloop: Run, memory: Path, repo: Path) -> None:
