@@ -67,9 +67,9 @@ def _guarded(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
         yield from look()
     except LearnloopError as error:
-        yield Check(name, FAIL, error.message, error.hint)
+        yield Check(name, FAIL, error.message, error.hint.removeprefix("run: ") or "learnloop status")
     except (OSError, ValueError, RecursionError) as error:
-        yield Check(name, WARN, f"cannot be looked at: {error}")
+        yield Check(name, WARN, f"cannot be looked at: {error}", "look at its permissions")
 
 
 # --- the program and git ----------------------------------------------------------------------------------------------
@@ -79,22 +79,34 @@ def _program() -> Iterator[Check]:
     """R004-86: hooks and skills call `learnloop`, so it must be on PATH, in this version."""
     found = shutil.which("learnloop")
     if found is None:
-        folder = Path(sys.argv[0]).absolute().parent
-        known = (folder / "learnloop").is_file()
-        fix = f'export PATH="{folder}:$PATH"' if known else f"pipx install learnloop-md=={__version__}"
-        yield Check("program", FAIL, "learnloop is not on PATH: hooks and skills cannot call it", fix)
+        yield Check("program", FAIL, "learnloop is not on PATH: hooks and skills cannot call it", _onto_path())
         return
-    version = __version__
-    if os.path.realpath(found) != os.path.realpath(sys.argv[0]):
-        version = subprocess.run(
-            [found, "--version"], capture_output=True, text=True, check=False, timeout=_PATIENCE_S,
-            stdin=subprocess.DEVNULL,
-        ).stdout.strip()  # fmt: skip
+    version = __version__ if os.path.realpath(found) == os.path.realpath(sys.argv[0]) else _version_of(found)
     if version == __version__:
         yield Check("program", OK, f"learnloop {version} ({found})")
+    elif version:
+        message = f"hooks call {found}, which is version {version}; this one is {__version__}"
+        yield Check("program", WARN, message, _onto_path())
     else:
-        message = f"hooks call {found}, which is version {version or 'unknown'}; this one is {__version__}"
-        yield Check("program", WARN, message, f"pipx install --force learnloop-md=={__version__}")
+        yield Check("program", FAIL, f"hooks call {found}, which does not start", _onto_path())
+
+
+def _version_of(program: str) -> str:
+    """The version that another program of our name says, "" where it does not start."""
+    try:
+        done = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_PATIENCE_S
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode(errors="replace").strip()[:40]
+
+
+def _onto_path() -> str:
+    """The command that brings this very program onto PATH."""
+    folders = (Path(sys.argv[0]).absolute().parent, Path(sys.executable).parent)
+    here = next((folder for folder in folders if (folder / "learnloop").is_file()), None)
+    return f'export PATH="{here}:$PATH"' if here else f"pipx install --force learnloop-md=={__version__}"
 
 
 def _git(cwd: Path, repos: list[git.Repo | None]) -> Iterator[Check]:
@@ -132,6 +144,8 @@ def _claude_memory(scene: Scene, here: Place | None) -> Iterator[Check]:
         yield Check("claude-memory", OK, f"Claude Code loads the same folder when it is started in {scene.cwd}")
     else:
         message = f"Claude Code started in {scene.cwd} loads {loaded}, not {here.folder}"
+        if here.chosen_by == place.IN_REPOSITORY:
+            message += ": this clone is not initialised"
         own = here.chosen_by in ("--memory", "LEARNLOOP_MEMORY")
         mended = scene.repo and here.folder.is_relative_to(scene.repo.main_root)
         line = f'"autoMemoryDirectory": {json.dumps(str(here.folder), ensure_ascii=False)}'

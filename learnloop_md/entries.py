@@ -93,8 +93,10 @@ def program_of(command: str) -> str:
 
 def with_ours(text: str, command: str = COMMAND) -> str:
     """A settings file's text with our entries, each once and as HOOKS says. Raises JsonError."""
+    for event in HOOKS:
+        jsonedit.append(text, ("hooks", event), {})  # a place that cannot be written to is named by its line as it is
     for event in _events(text):
-        text = text if event in HOOKS else _cleared(text, event)
+        text = text if event in HOOKS else _without_event(text, event)
     for event, matcher in reversed(list(HOOKS.items())):  # a new one stands first: they end in this order
         text = _with_event(text, event, _group(matcher, command))
     return text
@@ -132,6 +134,12 @@ def _cleared(text: str, event: str) -> str:
     return text
 
 
+def _without_event(text: str, event: str) -> str:
+    """text without our entries of an event, and without its list where they leave it empty."""
+    text = _cleared(text, event)
+    return text if jsonedit.read(text)["hooks"][event] else jsonedit.remove(text, ("hooks", event))
+
+
 def without_ours(text: str, keep: Collection[Path] = ()) -> str:
     """A settings file's text without our entries and what they leave empty, but for the places in keep.
 
@@ -139,9 +147,7 @@ def without_ours(text: str, keep: Collection[Path] = ()) -> str:
     """
     events = _events(text)
     for event in events:
-        text = _cleared(text, event)
-        if ("hooks", event) not in keep and not jsonedit.read(text)["hooks"][event]:
-            text = jsonedit.remove(text, ("hooks", event))
+        text = _cleared(text, event) if ("hooks", event) in keep else _without_event(text, event)
     if events and ("hooks",) not in keep and not jsonedit.read(text)["hooks"]:
         text = jsonedit.remove(text, ("hooks",))
     return text

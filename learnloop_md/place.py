@@ -14,6 +14,7 @@ from learnloop_md.settings import Settings
 
 INDEX = "MEMORY.md"
 NOTEBOOKS = ("memory.md", "review-patterns.md")
+IN_REPOSITORY = "the repository's .claude/memory"
 
 
 class Place(NamedTuple):
@@ -179,7 +180,7 @@ def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:
         if chosen:
             return chosen, f"autoMemoryDirectory in the {scope} settings"
     if repo and (root / ".claude" / "memory" / INDEX).is_file():
-        return root / ".claude" / "memory", "the repository's .claude/memory"
+        return root / ".claude" / "memory", IN_REPOSITORY
     return claude_home() / "projects" / project_id(root) / "memory", "Claude Code's own directory for this project"
 
 

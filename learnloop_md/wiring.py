@@ -255,7 +255,7 @@ def of_directories(scene: Scene) -> Iterator[Check]:
         elif folder:
             named.append((row, folder))
             if not folder.is_dir():
-                message = f"{row.path} names {folder}, which is not there (was the repository moved?)"
+                message = f"{row.path} names {folder}, which is not there; Claude Code would make it (was it moved?)"
                 yield Check("auto-memory-directory", FAIL, message, fix)
     for row, folder in named[1:]:
         first, wins = named[0]
