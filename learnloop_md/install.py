@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import drivers, entries, git, jsonedit, place, plan, store
+from learnloop_md import drivers, entries, git, guard, jsonedit, place, plan, store
 from learnloop_md.answer import Answer, coloured, use_colour, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import RefusedError, UnableError, UsageError
@@ -120,7 +120,7 @@ def _data(action: str, target: Target, diff: str) -> dict[str, Any]:
 
 def _written(call: Call, target: Target, before: str | None, after: str | None, action: str) -> Answer:
     """Show the change, ask where nobody has said yes, write it."""
-    diff = plan.diff([Edit(_shown(target), before, after)])
+    diff = _without_secrets(plan.diff([Edit(_shown(target), before, after)]))
     data = _data(action, target, diff)
     shown = coloured(diff, colour=use_colour())
     if call.flag("dry_run"):
@@ -137,6 +137,13 @@ def _written(call: Call, target: Target, before: str | None, after: str | None, 
         raise UnableError(f"{target.path} changed meanwhile", "run the command again", code="changed")
     _write(target, before, after, action)
     return Answer("\n".join([*filter(None, [shown]), _said(action, target, after)]), data)
+
+
+def _without_secrets(diff: str) -> str:
+    """A diff in which the lines with a secret (settings have tokens in `env`) are only told, not shown (R004-20)."""
+    rows = diff.split("\n")
+    hidden = {secret.line - 1 for secret in guard.find_secrets(diff)}
+    return "\n".join(f"{row[:1]}(a line that holds a secret)" if n in hidden else row for n, row in enumerate(rows))
 
 
 def _shown(target: Target) -> str:

@@ -495,6 +495,17 @@ def test_bytes_that_are_no_utf8_stay(repo: Path, learnloop: Run, on_path: Path) 
     assert path.read_bytes() == b'{"env": {"X": "\xff"}}'
 
 
+@pytest.mark.parametrize("layout", [None, 2])
+def test_a_token_in_the_settings_is_never_shown(repo: Path, learnloop: Run, on_path: Path, layout: int | None) -> None:
+    """R004-20: an agent that reads the diff must not read the person's secrets."""
+    token = "".join(("ghp", "_", "Zk3vQ8nR2xW7yT5bL9cJ4hM6pF1sD0gA8eUi"))
+    path = settings_of(repo)
+    path.write_text(json.dumps({"env": {"TOKEN": token}, "model": "x"}, indent=layout))
+    ran = learnloop("install", "--yes", "--json", cwd=repo)
+    assert (ran.code, "holds a secret" in ran.out, token in ran.out + ran.err) == (0, True, False)
+    assert json.loads(path.read_text())["env"] == {"TOKEN": token}
+
+
 def test_a_damaged_note_of_ours_stops_nothing(repo: Path, learnloop: Run, on_path: Path) -> None:
     note = Path(os.environ["HOME"]) / ".local" / "state" / "learnloop" / "installed.json"
     settings_of(repo).write_text("{}")
