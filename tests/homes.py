@@ -99,6 +99,17 @@ class Home(NamedTuple):
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in paths}
 
 
+def work_tree(root: Path) -> dict[Path, bytes]:
+    """Every file of a repository's work tree."""
+    return {p: p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file() and ".git" not in p.parts}
+
+
+def cloned(bare: Path, name: str) -> Path:
+    """A clone beside a bare repository."""
+    git(bare.parent, "clone", "-q", str(bare), name)
+    return bare.parent / name
+
+
 def new_repository(root: Path) -> Path:
     root.mkdir(parents=True)
     git(root, "init", "-q", "-b", "main")
