@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sysconfig
+import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -32,7 +33,6 @@ class Session(NamedTuple):
     out: str
     err: str
     requests: list[Request]
-    seconds: float
 
     @property
     def turns(self) -> list[Request]:
@@ -75,29 +75,33 @@ class Client:
         assert done.returncode == 0, f"learnloop {' '.join(words)}: {done.stdout}{done.stderr}"
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def claude(self, *words: str, cwd: Path, more: dict[str, str] | None = None) -> Ran:
-        """The client with these words; whatever it started in its process group ends with it."""
+    def claude(self, *words: str, cwd: Path, more: dict[str, str] | None = None, prompts: Sequence[str] = ()) -> Ran:
+        """The client with these words, given the prompts one after the other; what it started ends with it."""
         process = subprocess.Popen(
             [CLAUDE, *words],
             cwd=cwd,
             env={**self.environment, **(more or {})},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if prompts else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
+        late = threading.Timer(SECONDS, os.killpg, (process.pid, signal.SIGKILL))
+        late.start()
         try:
-            out, err = process.communicate(timeout=SECONDS)
+            out = "".join(_turn(process, prompt) for prompt in prompts)
+            rest, err = process.communicate()
         finally:
+            late.cancel()
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        return Ran(process.returncode, out, err)
+        return Ran(process.returncode, out + rest, err)
 
     def run(
         self,
-        prompt: str,
+        prompt: str | Sequence[str],
         *replies: Reply,
         cwd: Path,
         resume: str = "",
@@ -105,35 +109,58 @@ class Client:
         rules: Sequence[tuple[str, Reply]] = (),
         more: dict[str, str] | None = None,
     ) -> Session:
-        """One session in print mode that may use every tool; the model says the replies in turn, then "done"."""
+        """One session without a terminal that may use every tool; the model says the replies in turn, then "done".
+
+        Several prompts are several turns of one process: the output is then the client's events, a line each.
+        """
         identity = resume or str(uuid.uuid4())
-        session = ("--resume", identity) if resume else ("--session-id", identity)
+        named = ("--resume" if resume else "--session-id", identity)
+        prompts = () if isinstance(prompt, str) else prompt
+        form = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+        how = (prompt,) if isinstance(prompt, str) else form
         with FakeApi(replies, rules) as api:
-            secluded = {
-                "ANTHROPIC_BASE_URL": api.address,
-                "ANTHROPIC_API_KEY": "-".join(("sk", "ant", "dummy", "0000")),
-                # Where anything but the scripted model would be asked for, nobody answers.
-                "HTTPS_PROXY": "http://127.0.0.1:9",
-                "HTTP_PROXY": "http://127.0.0.1:9",
-                "NO_PROXY": "127.0.0.1",
-                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "DISABLE_AUTOUPDATER": "1",
-                "IS_SANDBOX": "1",  # bypassPermissions is refused to root elsewhere
-            }
-            started = time.monotonic()
             done = self.claude(
-                *("-p", prompt, "--permission-mode", "bypassPermissions", *session, *words),
+                *("-p", *how, "--permission-mode", "bypassPermissions", *named, *words),
                 cwd=cwd,
-                more={**secluded, **(more or {})},
+                more={**_secluded(api.address), **(more or {})},
+                prompts=prompts,
             )
-            took = time.monotonic() - started
         assert done.code == 0, f"claude ended with {done.code}: {done.out}{done.err}"
-        return Session(identity, done.code, done.out, done.err, api.requests, took)
+        return Session(identity, done.code, done.out, done.err, api.requests)
 
     def transcript(self, session: Session) -> list[dict[str, Any]]:
         """The rows that the client wrote of a session."""
         (path,) = self.home.glob(f".claude/projects/*/{session.id}.jsonl")
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _turn(process: subprocess.Popen[str], prompt: str) -> str:
+    """Give a prompt and read until its turn has ended; one that came earlier would join the turn before."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    message = {"type": "user", "message": {"role": "user", "content": prompt}}
+    process.stdin.write(json.dumps(message) + "\n")
+    process.stdin.flush()
+    out = ""
+    for line in process.stdout:
+        out += line
+        if json.loads(line).get("type") == "result":
+            break
+    return out
+
+
+def _secluded(address: str) -> dict[str, str]:
+    """Where anything but the scripted model would be asked for, nobody answers."""
+    return {
+        "ANTHROPIC_BASE_URL": address,
+        "ANTHROPIC_API_KEY": "-".join(("sk", "ant", "dummy", "0000")),
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+        "NO_PROXY": "127.0.0.1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "IS_SANDBOX": "1",  # root is refused bypassPermissions elsewhere
+    }
 
 
 def eventually(fact: Callable[[], object], seconds: float = 10) -> None:

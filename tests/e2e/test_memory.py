@@ -8,18 +8,8 @@ from pathlib import Path
 from tests.conftest import git
 from tests.e2e.client import Client
 from tests.e2e.fake_api import tool
+from tests.e2e.hooked import NEW
 
-NEW = """---
-name: pin-the-base-image
-description: Pin the base image by digest
-metadata:
-  type: feedback
----
-
-Pin the base image by digest.
-
-**Why:** A rebuild pulled another one.
-"""
 LINE = "- [Pin the base image](pin-the-base-image.md) — before a rebuild"
 
 
