@@ -21,8 +21,9 @@ from learnloop_md import (
     settings,
     store,
 )
-from learnloop_md.apply import Asked, Done
+from learnloop_md.apply import Done
 from learnloop_md.codify import check_skill, skill_faults
+from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.foreign import with_attributes, with_contract, with_json_key, with_settings
 from learnloop_md.lesson import free_slug, slugify
