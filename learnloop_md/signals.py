@@ -8,6 +8,7 @@ from typing import NamedTuple
 from learnloop_md import signal_words as words
 
 LONG = 60  # words; from here on a turn is a task description, in which only strong rules count
+READ = 20_000  # characters of a prompt that are looked at: the patterns are not linear, and a hook is waited for
 NEAR = 5  # runs within which another way counts as the way around a failure
 
 
@@ -57,7 +58,7 @@ def of_words(prompt: str, before: str = "", more: Sequence[str] = ()) -> str:
     """ "correction", "success" or "" for a person's words after the assistant's, with correction words of their own."""
     if not is_human(prompt):
         return ""
-    own = _own(prompt)
+    own = _own(prompt[:READ])
     if _corrects(own, asked=before.rstrip().endswith("?"), more=more):
         return "correction"
     return "success" if _confirms(own, before) else ""
@@ -71,7 +72,7 @@ _SHOWN = (
     r"|^[ \t]*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\$ |at \S+\(|Traceback|File \""
     r"|\w*(?:Error|Exception|Warning)\b:?|(?:error|warning|fatal|npm ERR!|FAIL(?:ED)?)\b[:\[ ])[^\n]*$"
 )
-_QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
+_QUOTED = r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|„[^„“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
 
 
 def _own(prompt: str) -> str:
