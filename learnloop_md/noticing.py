@@ -109,10 +109,11 @@ def _kept(text: str) -> str:
 def _last_said(transcript: str) -> str:
     """The assistant's last text in a transcript, "" where none is found."""
     try:
-        with open(transcript, "rb") as file:
+        # Without waiting: a pipe in its place would otherwise hold the person's prompt up for ever.
+        with open(os.open(transcript, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
-            lines = file.read(_TAIL).splitlines()
-    except OSError:
+            lines = (file.read(_TAIL) or b"").splitlines()
+    except (OSError, ValueError):  # ValueError: a path that cannot be one
         return ""
     for line in reversed(lines):
         if b'"assistant"' not in line:
