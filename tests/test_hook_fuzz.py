@@ -12,7 +12,6 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,16 +89,14 @@ def encoded(value: object) -> bytes:
 
 def hooked(data: bytes, cwd: Path, env: dict[str, str] | None = None, why: object = "") -> str:
     """What the hook prints for an input; it must have ended as promised."""
-    started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "learnloop_md", "hook"], cwd=cwd, input=data, capture_output=True, check=False, env=env
-    )
-    took = time.monotonic() - started
-    told = f"{why} {data[:300]!r}"
+    words, told = [sys.executable, "-m", "learnloop_md", "hook"], f"{why} {data[:300]!r}"
+    try:
+        done = subprocess.run(words, cwd=cwd, input=data, capture_output=True, check=False, env=env, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"no answer within {SECONDS} s to {told}")
     assert done.returncode == 0, f"{done.returncode} for {told}: {done.stderr!r}"
     assert done.stderr.count(b"\n") <= 1, f"{told}: {done.stderr!r}"
     assert b"Traceback" not in done.stderr, told
-    assert took < SECONDS, f"{took:.1f} s for {told}"
     out = done.stdout.decode("utf-8")  # strictly
     assert len(out) <= 10_000, f"{len(out)} characters for {told}"
     if out:
@@ -357,9 +354,7 @@ def test_an_odd_environment_is_no_reason_to_fail(learned: Path, environment: str
 
 
 @pytest.mark.parametrize("name", ["SessionStart", "UserPromptSubmit", "Stop"])
-@pytest.mark.parametrize(
-    "ends", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "</dev/null", "< .", "<&- 2>&- | :"]
-)
+@pytest.mark.parametrize("ends", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "</dev/null", "<&- 2>&- | :"])
 def test_closed_and_full_ends_are_no_reason_to_fail(learned: Path, name: str, ends: str) -> None:
     """Nobody may be there to ask or to listen."""
     data = learned.parent / "event.json"
