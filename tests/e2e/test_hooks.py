@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -93,7 +92,6 @@ def test_a_failure_that_was_worked_around_is_asked_about(client: Client, hooked:
     assert (hooked / ".claude" / "memory" / "run-the-tests-without-fast.md").exists()
 
 
-pytestmark = pytest.mark.skipif(find_spec("learnloop_md.hooks") is None, reason="the hook door is not built yet")
 SKILL = "---\nname: tidy\ndescription: Tidy the code up\n---\n\n# Tidy\n\nTidy it up.\n"
 
 
