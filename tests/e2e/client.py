@@ -75,7 +75,14 @@ class Client:
         assert done.returncode == 0, f"learnloop {' '.join(words)}: {done.stdout}{done.stderr}"
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def claude(self, *words: str, cwd: Path, more: dict[str, str] | None = None, prompts: Sequence[str] = ()) -> Ran:
+    def claude(
+        self,
+        *words: str,
+        cwd: Path,
+        more: dict[str, str] | None = None,
+        prompts: Sequence[str] = (),
+        at_once: bool = False,
+    ) -> Ran:
         """The client with these words, given the prompts one after the other; what it started ends with it."""
         process = subprocess.Popen(
             [CLAUDE, *words],
@@ -90,7 +97,7 @@ class Client:
         late = threading.Timer(SECONDS, os.killpg, (process.pid, signal.SIGKILL))
         late.start()
         try:
-            out = "".join(_turn(process, prompt) for prompt in prompts)
+            out = "".join(_turn(process, prompt, wait=not at_once) for prompt in prompts)
             rest, err = process.communicate()
         finally:
             late.cancel()
@@ -108,10 +115,12 @@ class Client:
         words: Sequence[str] = (),
         rules: Sequence[tuple[str, Reply]] = (),
         more: dict[str, str] | None = None,
+        at_once: bool = False,
     ) -> Session:
         """One session without a terminal that may use every tool; the model says the replies in turn, then "done".
 
-        Several prompts are several turns of one process: the output is then the client's events, a line each.
+        Several prompts are several turns of one process (at_once: one that comes while the model works joins its turn);
+        the output is then the client's events, a line each.
         """
         identity = resume or str(uuid.uuid4())
         named = ("--resume" if resume else "--session-id", identity)
@@ -124,6 +133,7 @@ class Client:
                 cwd=cwd,
                 more={**_secluded(api.address), **(more or {})},
                 prompts=prompts,
+                at_once=at_once,
             )
         assert done.code == 0, f"claude ended with {done.code}: {done.out}{done.err}"
         return Session(identity, done.code, done.out, done.err, api.requests)
@@ -134,15 +144,15 @@ class Client:
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def _turn(process: subprocess.Popen[str], prompt: str) -> str:
-    """Give a prompt and read until its turn has ended; one that came earlier would join the turn before."""
+def _turn(process: subprocess.Popen[str], prompt: str, *, wait: bool) -> str:
+    """Give a prompt, and read what comes until its turn has ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     message = {"type": "user", "message": {"role": "user", "content": prompt}}
     process.stdin.write(json.dumps(message) + "\n")
     process.stdin.flush()
     out = ""
-    for line in process.stdout:
+    for line in process.stdout if wait else ():
         out += line
         if json.loads(line).get("type") == "result":
             break

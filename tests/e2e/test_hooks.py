@@ -30,14 +30,15 @@ def test_what_was_corrected_in_two_sessions_is_known_in_the_third(client: Client
     assert "\n  state: candidate\n" in lesson.read_text()
     assert first.id[:8] in lesson.read_text()
 
-    second = client.run("No, don't use pip, use uv", "I see.", note("Use uv instead of pip."), "Noted.", cwd=hooked)
-    assert len(second.asked) == 1
+    second = client.run("No, don't use pip, use uv", note("Use uv instead of pip."), "Noted.", cwd=hooked)
+    assert second.asked == []  # it noted by itself
     assert "graduated" in "".join(turn.last for turn in second.turns)
     assert "\n  state: current\n" in lesson.read_text()
 
     third = client.run("Install the dependencies", "Done with uv.", cwd=hooked)
     assert "(use-uv-instead-of-pip.md)" in third.turns[0].text.partition("## Candidate")[0]
     assert third.asked == []  # nothing happened
+    assert [session.err for session in (first, second, third)] == ["", "", ""]
     assert git(hooked, "status", "--porcelain") == ""
 
 
@@ -92,6 +93,15 @@ def test_a_failure_that_was_worked_around_is_asked_about(client: Client, hooked:
     assert (hooked / ".claude" / "memory" / "run-the-tests-without-fast.md").exists()
 
 
+def test_a_correction_that_comes_while_the_model_works_is_noticed(client: Client, hooked: Path) -> None:
+    """The client hands it over within the running turn, and keeps it apart from prompts in its transcript."""
+    slow = tool("Bash", command="python3 -c 'import time; time.sleep(1)'")
+    session = client.run(["Install", CORRECTION], slow, "With uv.", "No.", cwd=hooked, at_once=True)
+    assert "The user sent a new message while you were working" in session.turns[1].last
+    assert len(session.asked) == 1
+    assert CORRECTION in session.asked[0].last
+
+
 SKILL = "---\nname: tidy\ndescription: Tidy the code up\n---\n\n# Tidy\n\nTidy it up.\n"
 
 
@@ -119,6 +129,22 @@ def test_a_skill_that_is_invoked_gets_its_patterns_and_the_notes(client: Client,
     lessons = skilled / ".claude" / "skills" / "tidy" / "references" / "lessons"
     assert (lessons / "leave-no-dead-code.md").exists()
     assert not (skilled / ".claude" / "memory" / "leave-no-dead-code.md").exists()
+
+
+def test_a_skill_with_a_hook_of_its_own_asks_for_its_own_memory(client: Client, repo: Path) -> None:
+    """`init --skill --auto-learn` needs no settings (R004-80); with other hooks beside it, still one asks."""
+    skill = repo / ".claude" / "skills" / "tidy"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text(SKILL)
+    client.learnloop("init", "--skill", str(skill), "--auto-learn", "--yes", cwd=repo)
+    alone = client.run(["/tidy the tests", CORRECTION], "Tidied.", "I see.", note("Use uv."), "Noted.", cwd=repo)
+    assert len(alone.asked) == 1
+    assert (skill / "references" / "lessons" / "use-uv.md").exists()
+
+    hook(repo)
+    both = client.run(["/tidy the docs", CORRECTION], "Tidied.", "I see.", "No.", cwd=repo)
+    assert len(both.asked) == 1
+    assert both.asked[0].last.count("learnloop noticed") <= 2  # one reason, which the client tells the model twice
 
 
 def test_private_lessons_come_by_the_hook_again_after_a_compaction(client: Client, hooked: Path) -> None:
