@@ -67,6 +67,8 @@ def question(now: Moment) -> str:
     found = _noticed(session) if session.has(_HEARD) else _in_transcript(now, memory)
     if not found or not session.once("asked"):
         return ""
+    if memory.kind == "skill" and session.target != str(memory.folder):
+        session.add("target", memory=str(memory.folder))  # asked by the skill's own hook: no other one said so
     shown = [f"- {row.kind}: {row.text}" for row in found[:_SHOWN]]
     more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     count = "1 signal" if len(found) == 1 else f"{len(found)} signals"
