@@ -25,7 +25,7 @@ def words(now: Moment) -> None:
     if not now.session or not now.memory:
         return
     now.session.once(_HEARD)
-    kind = signals.of_words(prompt, _last_said(now.text("transcript_path")), now.memory.settings.correction_words)
+    kind = signals.of_words(prompt, _last_said(_transcript(now)), now.memory.settings.correction_words)
     if kind:
         now.session.add("signal", kind=kind, text=_kept(prompt))
 
@@ -102,10 +102,11 @@ def _in_transcript(now: Moment, memory: Place) -> list[Signal]:
     """The signals of a session whose other events no hook of ours gets (a skill's own Stop hook)."""
     from learnloop_md import hindsight  # lazy: an installed hook notices as it goes
 
+    path = _transcript(now)
+    if not path:
+        return []
     try:
-        found, captured = hindsight.scan(
-            Path(now.text("transcript_path")), memory.folder, memory.settings.correction_words
-        )
+        found, captured = hindsight.scan(path, memory.folder, memory.settings.correction_words)
     except LearnloopError:
         return []
     return [] if captured else [Signal(row.kind, row.text) for row in found]
@@ -126,14 +127,24 @@ def _kept(text: str) -> str:
     return hindsight.told(text)
 
 
-def _last_said(transcript: str) -> str:
-    """The assistant's last text in a transcript, "" where none is found."""
+def _transcript(now: Moment) -> Path | None:
+    """The session's transcript, None unless it is a file: a pipe or a device would hold the person up for ever."""
+    path = Path(now.text("transcript_path"))
     try:
-        # Without waiting: a pipe in its place would otherwise hold the person's prompt up for ever.
-        with open(os.open(transcript, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        return path if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _last_said(transcript: Path | None) -> str:
+    """The assistant's last text in a transcript, "" where none is found."""
+    if not transcript:
+        return ""
+    try:
+        with transcript.open("rb") as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
-            lines = (file.read(_TAIL) or b"").splitlines()
-    except (OSError, ValueError):  # ValueError: a path that cannot be one
+            lines = file.read(_TAIL).splitlines()
+    except OSError:
         return ""
     for line in reversed(lines):
         if b'"assistant"' not in line:
