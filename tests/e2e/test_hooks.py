@@ -100,6 +100,9 @@ def test_a_correction_that_comes_while_the_model_works_is_noticed(client: Client
     assert "The user sent a new message while you were working" in session.turns[1].last
     assert len(session.asked) == 1
     assert CORRECTION in session.asked[0].last
+    (path,) = client.home.glob(f".claude/projects/*/{session.id}.jsonl")
+    told = client.learnloop("reflect", "--scan-only", "--transcript", str(path), "--min-signals", "9", cwd=hooked)
+    assert f"correction: {CORRECTION}" in told.out
 
 
 SKILL = "---\nname: tidy\ndescription: Tidy the code up\n---\n\n# Tidy\n\nTidy it up.\n"
