@@ -1,11 +1,10 @@
-"""A repository whose settings call the hooks, as `learnloop install` writes them."""
+"""What the tests with the client say and look at."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from learnloop_md.claude import COMMAND, HOOKS, TIMEOUT_S
 from tests.conftest import git
 from tests.e2e.client import Client
 from tests.e2e.fake_api import Block, tool
@@ -22,14 +21,6 @@ Pin the base image by digest.
 
 **Why:** A rebuild pulled another one.
 """
-
-
-def hook(root: Path) -> None:
-    """Call the hooks for sessions in a folder."""
-    entry = {"type": "command", "command": COMMAND, "timeout": TIMEOUT_S}
-    hooks = {event: [{**({"matcher": m} if m else {}), "hooks": [entry]}] for event, m in HOOKS.items()}
-    (root / ".claude").mkdir(exist_ok=True)
-    (root / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}, indent=2) + "\n")
 
 
 def commit_all(root: Path) -> None:

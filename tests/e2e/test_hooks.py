@@ -9,14 +9,14 @@ import pytest
 from tests.conftest import git
 from tests.e2e.client import Client, eventually
 from tests.e2e.fake_api import tool
-from tests.e2e.hooked import CORRECTION, NEW, change_of_head, commit_all, hook, note, waiting
+from tests.e2e.hooked import CORRECTION, NEW, change_of_head, commit_all, note, waiting
 
 
 @pytest.fixture
 def hooked(client: Client, repo: Path) -> Path:
     """A repository with a memory, and the hooks."""
     client.learnloop("init", "--yes", cwd=repo)
-    hook(repo)
+    client.learnloop("install", "--yes", cwd=repo)
     commit_all(repo)
     return repo
 
@@ -67,7 +67,7 @@ def test_what_the_model_wrote_into_a_code_repository_is_absorbed_and_queued(clie
 def test_what_the_model_wrote_into_a_memory_of_its_own_is_committed(client: Client, repo: Path) -> None:
     """A repository that holds nothing but the memory is ours to commit to."""
     client.learnloop("init", "--native", "--yes", cwd=repo)
-    hook(repo)
+    client.learnloop("install", "--yes", cwd=repo)
     (memory,) = client.home.glob(".claude/projects/*/memory")
     lesson = memory / "pin-the-base-image.md"
     client.run("Remember", tool("Write", file_path=str(lesson), content=NEW), "Saved.", cwd=repo)
@@ -144,7 +144,7 @@ def test_a_skill_with_a_hook_of_its_own_asks_for_its_own_memory(client: Client, 
     assert len(alone.asked) == 1
     assert (skill / "references" / "lessons" / "use-uv.md").exists()
 
-    hook(repo)
+    client.learnloop("install", "--yes", cwd=repo)
     both = client.run(["/tidy the docs", CORRECTION], "Tidied.", "I see.", "No.", cwd=repo)
     assert len(both.asked) == 1
     assert both.asked[0].last.count("learnloop noticed") <= 2  # one reason, which the client tells the model twice
@@ -166,6 +166,23 @@ def test_private_lessons_come_by_the_hook_again_after_a_compaction(client: Clien
     assert "A greeting." in last.text  # it was compacted
     assert last.text.count("Ada reads diffs, not prose.") == 1
     assert git(hooked, "status", "--porcelain") == ""
+
+
+def test_hooks_installed_locally_are_called_in_every_checkout_until_they_are_taken_out(
+    client: Client, repo: Path
+) -> None:
+    """settings.local.json of the main checkout is read in its subfolders and linked worktrees; settings.json is not."""
+    client.learnloop("init", "--yes", cwd=repo)
+    client.learnloop("install", "--scope", "local", "--yes", cwd=repo)
+    (repo / "src").mkdir()
+    git(repo, "worktree", "add", "-q", "../other")
+    for where in (repo / "src", repo.parent / "other"):
+        client.learnloop("doctor", cwd=where)
+        session = client.run(CORRECTION, "I see.", "No.", cwd=where)
+        assert len(session.asked) == 1, where
+    client.learnloop("uninstall", "--scope", "local", "--yes", cwd=repo)
+    session = client.run(CORRECTION, "I see.", "No.", cwd=repo)
+    assert (session.asked, len(session.turns)) == ([], 1)
 
 
 def test_without_the_program_a_session_is_as_it_always_was(client: Client, hooked: Path) -> None:
