@@ -410,15 +410,25 @@ def moment(repo: Repo, now: Status, *, own: bool, known: bool, after_commit: boo
     return ""
 
 
+def branch(repo: Repo) -> str:
+    """The branch that is checked out, "" where HEAD is detached."""
+    return _named(repo, "HEAD", "refs/heads/")
+
+
+def remote_head(repo: Repo, remote: str) -> str:
+    """The short name of a remote's default branch as the clone knows it, "" where it does not."""
+    return _named(repo, f"refs/remotes/{remote}/HEAD", f"refs/remotes/{remote}/")
+
+
+def _named(repo: Repo, symbolic: str, below: str) -> str:
+    said = call(repo.root, "symbolic-ref", "--quiet", symbolic, check=False).stdout
+    return said.decode(errors="surrogateescape").strip().removeprefix(below)
+
+
 def default_branch(repo: Repo) -> str:
     """The short name of the remote's default branch, else main or master where one exists, else ""."""
-    remote = (
-        call(repo.root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", check=False)
-        .stdout.decode()
-        .strip()
-    )
-    if remote:
-        return remote.partition("/")[2]
+    if remote := remote_head(repo, "origin"):
+        return remote
     names = out(repo.root, "for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
     return next((name for name in ("main", "master") if name in names), "")
 

@@ -106,8 +106,7 @@ def _push(repo: Repo, goal: _Upstream, head: str) -> GitError | None:
 
 def _upstream(repo: Repo) -> _Upstream:
     """The branch that the current one goes to, as the remote has it now; a tip of "" is yet to be sent."""
-    done = git.call(repo.root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-    branch = done.stdout.decode(errors="surrogateescape").strip()
+    branch = git.branch(repo)
     if not branch:
         raise UnableError("HEAD is detached", "switch to a branch first: git switch main", code="detached")
     remote = _config(repo, f"branch.{branch}.remote")

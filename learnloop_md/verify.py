@@ -48,7 +48,7 @@ def _undisturbed(place: Place) -> Iterator[None]:
 
 def _verify(place: Place, repo: git.Repo, today: str, *, accept: bool) -> Verdict:
     head = git.head(repo)
-    branch = _branch(repo)
+    branch = git.branch(repo)
     seen = {} if accept else witness.load(place)
     tree = witness.tree_at(place, head) if head else {}
     if not tree and not seen:
@@ -77,11 +77,6 @@ def _lost(place: Place, branch: str, row: Seen, head: str) -> list[str]:
     """The files that a branch lost; a branch that is gone lost none while another reference contains what was seen."""
     tip = witness.tip(place, branch)
     return [] if not tip and witness.is_held(place, row.commit) else witness.lost(place, row, tip or head)
-
-
-def _branch(repo: git.Repo) -> str:
-    done = git.call(repo.root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-    return done.stdout.decode(errors="surrogateescape").strip()
 
 
 def _when(seen: Mapping[str, Seen], branch: str) -> str:
