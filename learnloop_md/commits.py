@@ -283,9 +283,8 @@ class Commits:
             path = paths.get(edit.path, "")
             if not path or edit.path in self.private_paths:
                 raise UnableError(f"{edit.path} cannot wait for a commit", "run the command after the rebase")
-            mode = (heads[path] or "100644").split()[0]
             content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
-            files[path] = None if content is None else f"{mode} {git.stored(repo, content, path)}"
+            files[path] = None if content is None else git.entry(repo, content, heads[path], path)
         told = message(without(plan, self.private_slugs))
         self._enqueue(files, heads, told, "neither written nor committed yet")
 

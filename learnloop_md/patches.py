@@ -134,10 +134,8 @@ def _entries(place: Place, repo: Repo, row: Plan) -> dict[str, str | None]:
     found = git.on_disk(repo, {links[path]: heads[links[path]] for path in row.also}) if row.also else {}
     for edit in row.edits:
         path = links[edit.path]
-        old = heads[path]
-        content = (edit.after or "").encode("utf-8", "surrogateescape")
-        mode = old.split()[0] if old else "100644"
-        found[path] = None if edit.after is None else f"{mode} {git.stored(repo, content, path)}"
+        content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        found[path] = None if content is None else git.entry(repo, content, heads[path], path)
     return found
 
 
@@ -207,7 +205,7 @@ class _Sieve:
         if not gone:
             return entry
         text = lessonfile.with_fields(reading.lesson.text, gone)
-        return f"{entry.split()[0]} {git.stored(self.repo, text.encode('utf-8', 'surrogateescape'))}"
+        return git.entry(self.repo, text.encode("utf-8", "surrogateescape"), entry)
 
     def _inner(self, path: str) -> str:
         return path.removeprefix(f"{self.place.inside}/" if self.place.inside else "")

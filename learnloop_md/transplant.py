@@ -345,9 +345,9 @@ class _Transplant:
             return None
         if like and self._bytes(like) == content:
             return like
-        blob = git.stored(self.repo, content)
-        self.content[blob] = content
-        return f"{like.split()[0] if like else '100644'} {blob}"
+        entry = git.entry(self.repo, content, like)
+        self.content[entry.split()[1]] = content
+        return entry
 
     def _reading(self, path: str, data: bytes | None) -> Lesson | None:
         reading = lessonfile.read(path.removeprefix(self.prefix), data) if data is not None else None

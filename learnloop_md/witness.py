@@ -29,6 +29,8 @@ _PLAIN = {
     "GIT_CONFIG_VALUE_0": "false",
 }
 
+_REPOSITORY = "160000"  # the mode of a repository that is held as one commit
+
 Tree = dict[str, str]  # blob ids by path, as the repository names them
 Touched = set[tuple[str, str]]  # (path, blob id before or after a commit; "" where it was not there)
 
@@ -176,9 +178,10 @@ def tip(place: Place, branch: str) -> str:
 
 def tree_at(place: Place, revision: str) -> Tree:
     """The memory's files in a commit."""
-    raw = _out(place, "ls-tree", "-r", "-z", revision, "--", *_where(place))
-    rows = [row.partition("\t") for row in raw.split("\0")]
-    return {path: meta.split()[2] for meta, _, path in rows if " blob " in meta and is_ours(place, path)}
+    assert place.repo is not None, "only asked inside a repository"
+    found = git.entries(place.repo, revision, _where(place), extra=_PLAIN, check=True)
+    rows = {path: entry.split() for path, entry in found.items() if is_ours(place, path)}
+    return {path: blob for path, (mode, blob) in rows.items() if mode != _REPOSITORY}
 
 
 def _where(place: Place) -> list[str]:
