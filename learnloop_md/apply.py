@@ -250,7 +250,7 @@ class _Session:
             return row
         if row and self.ledger and self.ledger.commit == self.commits.now.head:
             return row
-        path = row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
+        path = row.path if row else self.place.path_of(slug)
         return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
 
     # --- applying ----------------------------------------------------------------------------------------------------

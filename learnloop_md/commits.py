@@ -88,16 +88,14 @@ class Commits:
     def own(self, loaded: Memory) -> dict[str, str]:
         """Our files that differ from HEAD, by their path in the memory; not private, not quarantined."""
         place = self.place
-        prefix = f"{place.inside}/" if place.inside else ""
         hurt = {q.path for q in loaded.quarantined}
         secret = {loaded.lessons[slug].path for slug in loaded.private}
         found = {}
         for path, flags in self.now.paths.items():
-            inner = path.removeprefix(prefix)
-            known = inner == place.document or not place.lessons or inner.startswith(f"{place.lessons}/")
+            inner = place.inner(path)
+            ours = inner == place.document or place.is_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            ours = path.startswith(prefix) and inner.endswith(".md") and known and not is_link
-            if ours and inner not in hurt | secret:
+            if ours and not is_link and inner not in hurt | secret:
                 found[inner] = flags
         return found
 
@@ -116,7 +114,7 @@ class Commits:
         if repo is None or not self.in_use:
             return
         for edit in plan.edits:
-            path = self._path_in_git(edit.path)
+            path = self.place.in_git(edit.path)
             if "U" in self.now.paths.get(path, ""):
                 raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
             flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
@@ -138,14 +136,6 @@ class Commits:
 
     def _is_inside(self, path: str) -> bool:
         return not self.place.inside or path.startswith(f"{self.place.inside}/")
-
-    def _path_in_git(self, path: str) -> str:
-        """A path of a plan as the repository names it, links followed; "" where it leads out of the repository."""
-        repo = self.place.repo
-        assert repo is not None, "only asked inside a repository"
-        full = repo.root / self.place.in_repo(path)
-        real = full.resolve() if full.is_symlink() else full
-        return real.relative_to(repo.root).as_posix() if ".." not in real.parts and repo.holds(real.parent) else ""
 
     # --- in and out of git -------------------------------------------------------------------------------------------
 
@@ -223,7 +213,7 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         found = []
         for path in plan.paths:
-            in_git = self._path_in_git(path)
+            in_git = self.place.in_git(path)
             if not in_git:
                 self.notices.append(f"{path} lies in another repository: written, not committed")
             elif path in self.private_paths:
@@ -276,7 +266,7 @@ class Commits:
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         self.hold = "git rebase is about to begin"
-        paths = {edit.path: path for edit in plan.edits if (path := self._path_in_git(edit.path))}
+        paths = {edit.path: path for edit in plan.edits if (path := self.place.in_git(edit.path))}
         heads = git.at_head(repo, list(paths.values()), self.now.head)
         files: dict[str, str | None] = {}
         for edit in plan.edits:

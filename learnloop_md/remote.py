@@ -178,7 +178,7 @@ def _advance(place: Place, repo: Repo, old: str, new: str, known: Memory, sent: 
     look like a return to what was before.
     """
     changed = git.deltas(repo, old, new)
-    secret = {patches.in_repo(place, repo, lesson.path) for lesson in (*sent.hidden.values(), *_private(known))}
+    secret = {place.followed(lesson.path) for lesson in (*sent.hidden.values(), *_private(known))}
     kept = {path for path, (_, after) in changed.items() if after is None and path in secret}
     _check_free(repo, {path: delta for path, delta in changed.items() if path not in kept}, git.status(repo, ""))
     files = {

@@ -141,7 +141,8 @@ def _on_disk(place: Place, known: set[str]) -> Tree:
     """The memory's files on disk, hashed as git would store them; "" for what is no regular file."""
     assert place.repo is not None, "only asked inside a repository"
     root = place.repo.root
-    paths = {place.in_repo(path) for path in store.read(place.folder, place.lessons).data} | {witness.document(place)}
+    there = store.read(place.folder, place.lessons).data
+    paths = {place.in_repo(path) for path in there} | {place.followed(place.document)}
     regular = sorted(path for path in paths if (root / path).is_file() and not (root / path).is_symlink())
     found = dict.fromkeys((path for path in known if os.path.lexists(root / path)), "")
     given = "".join(f"{path}\n" for path in regular).encode(errors="surrogateescape")

@@ -142,7 +142,7 @@ def lost(place: Place, seen: Seen, goal: str) -> list[str]:
         was, is_ = seen.tree.get(path, ""), now.get(path, "")
         if was == is_ or (path, was) in since:
             continue
-        follows = path in paths and (path == document(place) or _went_into(place, was, is_))
+        follows = path in paths and (path == place.followed(place.document) or _went_into(place, was, is_))
         if not follows:
             found.append(path)
     return found
@@ -186,26 +186,16 @@ def tree_at(place: Place, revision: str) -> Tree:
 
 def _where(place: Place) -> list[str]:
     """The paths of the repository in which the memory's files stand."""
-    inside, read = place.inside or ".", document(place)
+    inside, read = place.inside or ".", place.followed(place.document)
     return [inside] if inside == "." or read.startswith(f"{inside}/") else [inside, read]
-
-
-def document(place: Place) -> str:
-    """The document as the repository names it; a link to a file of the same repository is followed."""
-    assert place.repo is not None, "only asked inside a repository"
-    full = place.folder / place.document
-    real = full.resolve()
-    linked = full.is_symlink() and real.is_relative_to(place.repo.root)
-    return real.relative_to(place.repo.root).as_posix() if linked else place.in_repo(place.document)
 
 
 def is_ours(place: Place, path: str) -> bool:
     """Whether a path of the repository is a file of the memory."""
-    inner = path.removeprefix(f"{place.inside}/" if place.inside else "")
-    folders = inner.split("/")[:-1]
-    in_lessons = not place.lessons or folders[:1] == [place.lessons]
-    ours = inner.endswith(".md") and in_lessons and not any(name.startswith(".") for name in folders)
-    return ours or path in (document(place), place.in_repo(place.document))
+    inner = place.inner(path)
+    if place.is_lesson(inner) and not any(name.startswith(".") for name in inner.split("/")[:-1]):
+        return True
+    return path in (place.followed(place.document), place.in_repo(place.document))
 
 
 def _call(place: Place, *args: str, check: bool) -> subprocess.CompletedProcess[bytes]:
