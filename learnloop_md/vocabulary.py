@@ -1,0 +1,175 @@
+"""What words of software English have to do with each other: data for matching and recall, no rule.
+
+Compiled by hand from general knowledge of the trade; no text of a test set went into it. Words stand in their plain
+form; `words` brings them to their stems.
+"""
+
+# One meaning each, so that a rule may be worded with either; the first word stands for all (matching and recall).
+SYNONYMS = (
+    "use/employ/utilise/utilize run/execute/invoke/launch delete/remove/erase/drop edit/modify/change/alter "
+    "check/verify select/choose/pick store/save/persist answer/reply/response repo/repository "
+    "directory/folder/dir long/lengthy config/configuration database/db docs/documentation/doc argument/arg "
+    "environment/env short/brief/concise begin/start finish/complete fetch/load/retrieve show/display "
+    "approval/permission message/msg absolute/full parameter/param function/func create/generate "
+    "write/written/wrote keep/kept build/built send/sent give/given take/taken choose/chosen"
+)
+
+# Words that people use for nearly the same thing; a word may stand in several groups (recall alone, at a lower weight).
+KIN = """
+add/insert/append/introduce/include/attach
+create/generate/make/produce/new/scaffold
+write/author/compose/draft
+delete/remove/drop/erase/purge/wipe/destroy/clean/cleanup/clear/prune
+change/edit/modify/update/alter/adjust/tweak/amend/touch/revise
+rename/move/relocate
+fix/repair/correct/resolve/mend/patch
+bug/defect/issue/error/fault/problem
+fail/break/crash/broken/failure/red/die/abort
+hang/stuck/freeze/deadlock/block/stall/timeout
+slow/speed/fast/performance/perf/faster/optimise/optimize/latency
+check/verify/validate/ensure/confirm/inspect/assert/prove
+test/suite/spec/unittest/testing
+mock/stub/fake/fixture/double
+flaky/intermittent/unstable/random/sometimes/sporadic/occasionally
+run/execute/invoke/launch/start/call/boot
+stop/kill/halt/terminate/shutdown/quit
+install/setup/bootstrap/provision
+dependency/package/library/module/lib/deps/requirement
+upgrade/bump/update/newer
+version/release/tag
+deploy/deployment/ship/rollout/publish/release
+build/compile/bundle
+pipeline/ci/workflow/job/action/runner
+nightly/scheduled/cron/schedule
+config/configuration/setting/option/preference/parameter
+env/environment/dotenv
+secret/credential/password/token/key/apikey
+auth/authentication/login/signin/session/authorization/permission/access
+user/customer/account/client
+request/call/query/fetch/http
+response/reply/answer/result
+endpoint/route/url/api/path
+server/backend/service/daemon
+client/frontend/browser/ui/web
+page/view/screen/component/render/layout
+list/table/grid
+form/input/field/textbox
+button/link/control/widget
+style/css/theme/colour/color/design
+text/string/label/message/copy/wording
+translate/translation/locale/language/i18n/localise/localize
+date/time/timestamp/timezone/clock/day/hour/calendar/utc
+number/amount/price/money/currency/decimal/cents
+database/db/sql/postgres/table/schema/query
+migration/migrate/schema/column/alter
+index/lookup/slow
+transaction/lock/deadlock/isolation
+row/record/entry/tuple
+cache/caching/memoize/redis
+queue/worker/job/task/background/consumer
+retry/backoff/repeat/again/resend
+duplicate/twice/double/repeated/idempotent
+limit/quota/throttle/rate/maximum/cap
+page/pagination/cursor/offset/batch
+upload/download/file/attachment
+image/container/docker/dockerfile
+log/logging/logger/trace/print/output/debug
+exception/error/except/catch/handler/raise/throw/try
+type/typing/annotation/generic/interface
+function/method/helper/routine/procedure/utility
+class/object/model/entity
+variable/constant/name/identifier
+loop/iterate/each/every
+script/bash/shell/command/cli/terminal
+directory/folder/dir
+file/document/path
+find/search/grep/locate/look/lookup/discover
+replace/substitute/swap
+read/load/parse/import/open
+save/store/persist/write/keep
+serialize/serialise/dump/encode/json/marshal
+deserialize/parse/decode/load
+format/prettier/formatter/lint/linter/style/reformat
+docs/documentation/readme/manual/guide/doc
+comment/note/remark/todo
+commit/save/record/checkin
+push/upload/publish
+merge/rebase/combine/integrate
+branch/fork
+pull/fetch/update/sync
+pr/pull/review/mr
+issue/ticket/bug/jira/task
+diff/change/patch
+revert/undo/rollback/reset
+explain/describe/summarise/summarize/summary/report/answer/tell
+ask/question/approval/permission/confirm/request/consent
+short/brief/concise/terse/minimal/small
+large/big/huge/long/heavy
+old/legacy/stale/outdated/previous/deprecated
+mac/macos/osx/apple/darwin/bsd
+windows/win
+linux/ubuntu/debian
+laptop/local/locally/machine/desktop
+production/prod/live
+staging/stage/test/preview
+cloud/aws/gcp/azure
+infrastructure/infra/terraform/provision/plan/apply
+cluster/kubernetes/k8s/pod/helm
+memory/ram/leak/oom
+disk/storage/volume/space
+network/http/connection/socket/port
+port/listen/bind/address
+archive/zip/tar/compress/backup/dump
+spreadsheet/xlsx/excel/csv
+encrypt/encryption/hash/tls/ssl/certificate
+vulnerability/security/cve/attack/exploit
+accessible/accessibility/a11y/screenreader/aria/keyboard
+monitor/alert/metric/dashboard
+example/sample/template/demo
+generated/codegen/generator/regenerate
+contributor/fork/external/outside
+experiment/prototype/spike
+"""
+
+# Fields of work: words that belong to one draw a task to the lessons of that field (recall alone).
+FIELDS = """
+git: git commit push pull merge rebase branch tag stash checkout clone fork diff log blame bisect cherry-pick amend
+ squash history main master head origin remote upstream hook pre-commit conflict lfs submodule gitignore changelog
+ message trailer sign-off dco conventional
+ci: ci cd pipeline workflow job runner action github gitlab jenkins nightly schedule trigger matrix artifact cache
+ deploy build badge timeout-minutes yaml
+test: test testing suite spec unit integration e2e pytest jest vitest mocha junit unittest cypress playwright mock stub
+ fixture assertion coverage snapshot flaky tdd regression
+setup: install setup dependency package library lockfile pip poetry uv npm yarn pnpm brew apt venv virtualenv
+ node_modules requirements version upgrade bump
+run: run start launch serve server dev local localhost port env dotenv watch
+build: build compile bundle webpack vite rollup esbuild make makefile cmake gradle maven docker image artifact target
+deploy: deploy deployment release rollout production staging publish ship rollback canary
+docker: docker dockerfile container image compose layer registry volume mount entrypoint podman tag base alpine debian
+ kubernetes pod
+infra: terraform plan apply state module provider aws gcp azure cloud bucket s3 iam vpc region resource instance
+ infrastructure subnet cluster
+db: database db sql postgres postgresql mysql sqlite query table column row index migration schema transaction join orm
+ select insert constraint vacuum psql lock
+api: api rest endpoint route http request response status json payload header client server graphql openapi swagger
+ webhook pagination rate limit retry timeout idempotency version post get put auth token
+frontend: react vue angular component hook props state render effect css style button form page ui browser dom html
+ a11y accessibility i18n translation jsx tsx router screen layout
+python: python pip pytest pydantic django flask fastapi mypy ruff venv uv poetry asyncio dataclass import module
+ pathlib logging
+node: node npm yarn pnpm javascript typescript js ts jest eslint prettier nvm esm require import package.json express
+shell: bash shell script zsh sed awk grep find xargs rm sudo chmod pipe variable loop command cli terminal env macos
+search: search grep ripgrep rg find fd glob regex pattern match locate look codebase file occurrence reference
+security: security secret token credential password key auth permission encrypt vulnerability tls certificate sanitize
+ injection xss csrf
+docs: docs documentation readme guide docstring comment example changelog
+style: format formatting lint linter style naming convention prettier black ruff eslint todo comment emoji refactor
+ cleanup diff
+behaviour: ask explain answer report summary summarise approve approval confirm review user question tell wait
+ permission
+time: date time timezone utc timestamp clock day hour week calendar schedule expire expiry deadline
+money: money price currency amount cents decimal invoice payment charge refund billing checkout
+file: file path folder directory upload download csv xlsx export import parse backup archive
+perf: slow fast speed performance latency memory cache index optimise profile benchmark
+error: error exception crash fail failure traceback stack retry handle catch raise warning panic
+"""
