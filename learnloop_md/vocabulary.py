@@ -6,12 +6,39 @@ form; `words` brings them to their stems.
 
 # One meaning each, so that a rule may be worded with either; the first word stands for all (matching and recall).
 SYNONYMS = (
-    "use/employ/utilise/utilize run/execute/invoke/launch delete/remove/erase/drop edit/modify/change/alter "
-    "check/verify select/choose/pick store/save/persist answer/reply/response repo/repository "
-    "directory/folder/dir long/lengthy config/configuration database/db docs/documentation/doc argument/arg "
-    "environment/env short/brief/concise begin/start finish/complete fetch/load/retrieve show/display "
-    "approval/permission message/msg absolute/full parameter/param function/func create/generate "
-    "write/written/wrote keep/kept build/built send/sent give/given take/taken choose/chosen"
+    "use/used/using/employ/utilise/utilize run/execute/invoke/launch delete/remove/erase/drop "
+    "edit/modify/change/alter/adjust/tweak add/append/insert/introduce check/verify/validate "
+    "fix/repair/correct/resolve select/choose/pick/chosen store/save/persist answer/reply/response/respond ask/request "
+    "explain/describe begin/start/commence finish/complete stop/halt/terminate fetch/load/retrieve show/display "
+    "create/generate write/written/wrote keep/kept build/built send/sent give/given take/taken find/found hold/held "
+    "break/broke/broken throw/raise/thrown wrap/surround/enclose convert/transform restrict/limit/cap "
+    "approval/permission/consent/ok/okay allow/permit forbid/prohibit/ban reduce/decrease/lower obtain/get/got "
+    "long/lengthy short/brief/concise large/big/huge small/little/tiny fast/quick/rapid empty/blank "
+    "specific/concrete/particular whole/entire/full/absolute previous/former new/fresh necessary/needed "
+    "automatic/automatically manual/manually serial/sequential identical/equal unstable/flaky "
+    "repo/repository directory/folder/dir config/configuration/cfg database/db docs/documentation/doc argument/arg "
+    "environment/env message/msg parameter/param function/func variable/var attribute/attr property/prop "
+    "reference/ref dependency/dep library/lib package/pkg command/cmd source/src temporary/temp/tmp utility/util "
+    "identifier/id character/char integer/int number/num application/app administrator/admin development/dev "
+    "production/prod authentication/auth information/info javascript/js typescript/ts kubernetes/k8s "
+    "postgres/postgresql timezone/tz accessibility/a11y internationalisation/internationalization/i18n "
+    "megabyte/mb gigabyte/gb millisecond/ms second/sec developer/engineer person/human defect/bug image/picture "
+    "heading/headline comment/remark colour/color behaviour/behavior licence/license"
+)
+
+# Pairs that say the contrary of one another.
+ANTONYMS = (
+    "enable/disable add/delete include/exclude allow/deny allow/forbid accept/reject "
+    "first/last min/max more/less most/least minimum/maximum increase/reduce start/stop open/close "
+    "show/hide lock/unlock public/private local/remote local/global absolute/relative internal/external "
+    "inside/outside above/below upper/lower true/false uppercase/lowercase left/right top/bottom "
+    "ascending/descending asc/desc explicit/implicit static/dynamic new/old mutable/immutable "
+    "required/optional mandatory/optional plural/singular foreground/background short/long early/late "
+    "fast/slow strict/lenient serial/parallel sequential/parallel manual/automatic manually/automatically "
+    "sync/async synchronous/asynchronous push/pull read/write encode/decode single/multiple big/small "
+    "large/small high/low success/failure keep/delete store/delete create/delete eager/lazy hard/soft "
+    "allowlist/denylist client/server input/output safe/unsafe secure/insecure on/off up/down over/under "
+    "in/out"
 )
 
 # Words that people use for nearly the same thing; a word may stand in several groups (recall alone, at a lower weight).

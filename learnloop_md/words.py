@@ -25,20 +25,23 @@ STOP |= words_of(
     "who whom whose how why there here all any both each every some such same too very just also please "
     "make makes sure ensure always ever up down off out about between among during against like first "
     "before after over instead rather place else otherwise prior never not no none cannot dont without "
-    "avoid non only unless except until"
+    "avoid non only unless except until plus"
 )
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 
 def cut(word: str) -> str:
-    """The word without plural, -ing, -ed and a silent e."""
+    """The word without plural, -ing, -ed, -ly and a silent e; -ise counts as -ize."""
     for end, new in (("ies", "y"), ("ing", ""), ("ied", "y"), ("ed", ""), ("s", "")):
         short = word[: -len(end)] + new
-        if word.endswith(end) and len(short) > 2 and re.search("[aeiouy]", short) and short[-1] not in "su":
+        if word.endswith(end) and len(short) > 2 and re.search("[aeiouy]", short) and (end != "s" or short[-1] not in "su"):
             twin = end in {"ing", "ed"} and short[-1] == short[-2] and short[-1] not in "lsz"
             word = short[:-1] if twin else short
             break
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+    if len(word) > 6 and word.endswith("ly") and word[-3] != "p":  # directly, automatically
+        word = word[:-4] if word.endswith("ically") else word[:-2]
+    word = word[:-1] if len(word) > 3 and word.endswith("e") else word
+    return word[:-2] + "iz" if len(word) > 5 and word.endswith("is") else word  # normalise, normalize
 
 
 _FIRST = {cut(word): cut(group.split("/")[0]) for group in SYNONYMS.split() for word in group.split("/")}
