@@ -26,6 +26,7 @@ class Shape(NamedTuple):
     reasons: frozenset[str]  # words that only tell why
     strong: frozenset[str]  # parts of names and numbers: they say more than other words
     said: tuple[str, ...]  # the words as they were said, grammar included
+    clauses: tuple[frozenset[str], ...]  # the words between two stops
     listed: frozenset[str]  # members of an enumeration, which may stand in any order
 
 
@@ -33,6 +34,11 @@ class Shape(NamedTuple):
 _WEAK = words_of(
     "use prefer run keep put set add go take give get let call want work thing way repo code file start apply perform "
     "carry contain belong stay come happen bring provide handle explicit direct own simple really now yourself"
+)
+# What a named thing is: "the main branch", "the load function".
+_CLASSES = words_of(
+    "branch file folder directory command flag option module function method class package tool library field type "
+    "value name key call"
 )
 _NEG = words_of("not never no none nor cannot dont unlike")
 _UNDO = words_of("without avoid skip stop forbid refrain omit bypass circumvent prohibit ban")  # these turn a "not" before them round
@@ -46,7 +52,7 @@ _LIMIT = words_of("only unless except until")
 SMALL = words_of("up down on off in out under over first")
 _DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
 _DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
-WEAKER, _VAGUE = frozenset(map(stem, _WEAK)), frozenset(map(stem, _PREDICATE))
+WEAKER, CLASSES, _VAGUE = (frozenset(map(stem, words)) for words in (_WEAK, _CLASSES, _PREDICATE))
 _IDIOMS = tuple(
     (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
     for idiom, meaning in (
@@ -134,8 +140,9 @@ def read(text: str) -> Shape:
     reasons = frozenset(word for word, only in reader.why.items() if only)
     order, ties, forms = _order(reader.said), reader.ties, reader.forms
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
+    clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
     listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in _BITS.findall(m[0]))
-    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, listed)
+    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed)
 
 
 class _Reader:

@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from learnloop_md.opposites import swapped, turned
-from learnloop_md.reading import LONG, SMALL, WEAKER, Shape, read
+from learnloop_md.opposites import Turned, swapped, turned
+from learnloop_md.reading import CLASSES, LONG, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
 
-# How much of their weighted words two rules must share to be called the same, opposite or near.
-SAME, OPPOSITE, NEAR = 0.62, 0.4, 0.45
+# How much of their weighted words two rules must share to be called the same, or near.
+SAME, NEAR = 0.62, 0.45
+# What makes two rules opposites: they share so much in all, or so much of the shorter one.
+SWAPPED, NEGATED, ANTONYMS = 0.62, 0.5, 0.6
 # What they must share where a name stands in one alone, or a word in the place of another.
 NAMED, REWORDED = 0.75, 0.7
 TEMPLATE = 0.56  # so much word for word, and the words that differ are the point
@@ -75,8 +77,6 @@ def _compare(a: Shape, b: Shape, known: frozenset[str] = frozenset()) -> tuple[s
     if a.norm == b.norm:
         return ("same", 1.0, "equal after normalising") if a.norm else None
     pair = _side_by_side(a, b, known)
-    if pair.score < OPPOSITE:
-        return None
     verdict, why = _judge(pair)
     return (verdict, round(min(pair.score, 0.99), 2), why) if verdict else None
 
@@ -118,13 +118,33 @@ class Doubt(NamedTuple):
 def _judge(pair: Pair) -> tuple[str, str]:
     """The verdict on two rules and why: the first guard that has a doubt decides."""
     against = turned(pair.a, pair.b, pair.left, pair.right)
-    sound = against.sure or not (all(_numbers(pair)) or all(_names(pair)))
-    if against.why and sound and (against.much or not other_words(pair)):
+    if against.why and _are_opposites(pair, against):
         return "opposite", _told(pair, Doubt(against.why, against.words))
+    if pair.score < NEAR:
+        return "", ""
     doubt = next((doubt for guard in GUARDS if (doubt := guard(pair))), None)
     if doubt is None and pair.score >= SAME:
         return "same", _counted(pair)
-    return ("near", _told(pair, doubt) if doubt else _counted(pair)) if pair.score >= NEAR else ("", "")
+    return "near", _told(pair, doubt) if doubt else _counted(pair)
+
+
+def _are_opposites(pair: Pair, against: Turned) -> bool:
+    """Whether two rules, one of which turns the other, speak of the same thing."""
+    if not against.sure and (all(_numbers(pair)) or all(_names(pair))):
+        return False
+    if against.why == "antonyms":
+        of_one = _share_of_the_shorter(pair, against.words)
+        return of_one >= ANTONYMS and len(pair.shared) > 1 and not other_words(pair, but=against.words)
+    if against.why != "negated":
+        return pair.score >= SWAPPED
+    more = [alone - WEAKER - pair.a.reasons - pair.b.reasons - pair.known for alone in (pair.left, pair.right)]
+    return pair.score >= NEGATED and min(map(len, more)) < 2 and (against.much or not other_words(pair))
+
+
+def _share_of_the_shorter(pair: Pair, besides: frozenset[str]) -> float:
+    """How much of the words of the shorter rule stands in the other, pairs of contrary words included."""
+    sizes = [len(pair.shared - WEAKER) + len(alone - WEAKER) for alone in (pair.left, pair.right)]
+    return (len(pair.shared - WEAKER) + len(besides) / 2) / (min(sizes) or 1)
 
 
 def _told(pair: Pair, doubt: Doubt) -> str:
@@ -157,9 +177,9 @@ def names_differ(pair: Pair) -> Doubt | None:
 
 
 def a_name_more(pair: Pair) -> Doubt | None:
-    """One names something that the other does not, and the rest is not clearly the same."""
-    left, right = _names(pair)
-    return Doubt("one names more", left | right) if (left or right) and pair.score < NAMED else None
+    """One names a command, path or flag that the other does not, and the rest is not clearly the same."""
+    more = {name for side in _names(pair) for name in side if not name.isalpha()}
+    return Doubt("one names more", more) if more and pair.score < NAMED else None
 
 
 def _names(pair: Pair) -> tuple[set[str], set[str]]:
@@ -189,12 +209,12 @@ def one_is_turned(pair: Pair) -> Doubt | None:
     return Doubt(against.why, against.words) if against.why else None
 
 
-def other_words(pair: Pair) -> Doubt | None:
+def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
     """In the same place of the sentence stands another word; in a sentence worded anew that may mean the same."""
     a, b = (_slots(shape, pair.shared | pair.typos) for shape in (pair.a, pair.b))
     for place in a.keys() & b.keys():
         mine, other = a[place], b[place]
-        if mine - WEAKER or other - WEAKER:
+        if (mine | other) - WEAKER and not but & (mine | other):
             reworded = pair.score >= REWORDED and _verbatim(pair.a.said, pair.b.said) < TEMPLATE
             return None if reworded else Doubt("other words", mine | other)
     return None
@@ -240,9 +260,18 @@ def one_says_more(pair: Pair) -> Doubt | None:
     """One is the other and something besides: a narrower rule."""
     for alone, other, shape in ((pair.left, pair.right, pair.a), (pair.right, pair.left, pair.b)):
         more = alone - WEAKER - shape.reasons - pair.known
-        bound = any(shape.ties.get(word, set()) & _RESTRICTS for word in more)
+        bound = any(shape.ties.get(word, set()) & _RESTRICTS for word in more - CLASSES)
         if more and not other and (bound or not pair.shared & pair.a.strong & pair.b.strong):
             return Doubt("one says more", more)
+    return None
+
+
+def each_says_more(pair: Pair) -> Doubt | None:
+    """One has a clause of its own, and the other has more than that too."""
+    for shape, alone, other in ((pair.a, pair.left, pair.right), (pair.b, pair.right, pair.left)):
+        apart = frozenset(w for clause in shape.clauses if not clause & (pair.shared | pair.known) for w in clause)
+        if apart - WEAKER - shape.reasons and len(other - WEAKER - pair.known) > 1:
+            return Doubt("each says more", apart | other)
     return None
 
 
@@ -258,5 +287,5 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
-    too_short, too_long,
+    each_says_more, too_short, too_long,
 )  # fmt: skip
