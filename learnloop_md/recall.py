@@ -23,6 +23,7 @@ WEIGHTS = {
     "input_summary": 1.0, "what_worked": 0.7, "what_failed": 0.7, "edge_cases": 0.7,
 }  # fmt: skip
 _BEND, _LENGTH = 1.2, 0.3  # how soon a repeated word counts no more, how much a long field counts against its words
+_BACKGROUND = 10  # lessons that are imagined besides, so that in a small memory no word is common at once
 _KIN, _FIELD = 0.6, 1.5  # the weight of a related word; that of a common field of work
 _CLEAR = 0.25  # of the best: what is less relevant is not lifted by a pin, and not counted as left out
 _DECAY, _DECAY_DAYS = 0.9, 30  # R000-36
@@ -84,14 +85,14 @@ class Index:
         return scores
 
     def _rarity(self, term: str) -> float:
-        count = len(self._met[term])
-        return math.log(1 + (len(self.rows) - count + 0.5) / (count + 0.5))
+        count = len(self._met.get(term, ()))
+        return math.log(1 + (len(self.rows) + _BACKGROUND - count + 0.5) / (count + 0.5))
 
     def nearest(self, text: str, limit: int) -> list[tuple[Lesson, float]]:
         """The lessons that fit a text best, with a score of 0 to 1 relative to a perfect fit."""
         scores = self.relevance(text)
         best = sorted((-score, row.slug, n) for n, (score, row) in enumerate(zip(scores, self.rows, strict=True)) if score)
-        whole = sum(self._rarity(term) for term, _ in set(terms(text)) if term in self._met) + _FIELD
+        whole = sum(self._rarity(term) for term in dict(terms(text))) + _FIELD
         return [(self.rows[n], round(min(-score / whole, 0.99), 2)) for score, _, n in best[:limit]]
 
 

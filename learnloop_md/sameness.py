@@ -14,12 +14,12 @@ from learnloop_md.reading import CLASSES, LONG, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
-SAME, NEAR = 0.62, 0.45
+SAME, NEAR = 0.58, 0.45
 # What makes two rules opposites: they share so much in all, or so much of the shorter one.
 SWAPPED, NEGATED, ANTONYMS = 0.62, 0.5, 0.6
 # What they must share where a name stands in one alone, or a word in the place of another.
-NAMED, REWORDED = 0.75, 0.7
-TEMPLATE = 0.56  # so much word for word, and the words that differ are the point
+NAMED, REWORDED = 0.75, 0.65
+TEMPLATE = 0.6  # so much word for word, and the words that differ are the point
 _RESTRICTS = frozenset("in on at for when if under unless from while during".split())
 
 
