@@ -221,6 +221,11 @@ TABLE = (
         (),
         (
             *_WRITE,
+            Option(
+                "--from-claude",
+                "As Claude's hooks start it: HEAD of a code repository stays, and the cleanup plan is prepared.",
+                "flag",
+            ),
             Option("--after-commit", "As git's post-commit hook: commit what is queued, absorb nothing.", "flag"),
             Option("--resolve", "First rebuild what a merge left in conflict, from both of its sides.", "flag"),
             Option("--remote", "Then bring in what others pushed, and push (a memory in its own repository).", "flag"),
@@ -278,6 +283,11 @@ TABLE = (
         ),
         (JSON,),
         hidden=True,
+    ),
+    Command(
+        "hook",
+        "hooks:main",
+        "Answer an event of Claude Code's hooks: JSON on standard input; exit 0 whatever happens.",
     ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
 )

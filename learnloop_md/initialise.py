@@ -9,6 +9,7 @@ from typing import NamedTuple
 from learnloop_md import (
     absorb,
     apply,
+    claude,
     drivers,
     git,
     guard,
@@ -20,8 +21,9 @@ from learnloop_md import (
     settings,
     store,
 )
-from learnloop_md.apply import Asked, Done
+from learnloop_md.apply import Done
 from learnloop_md.codify import check_skill, skill_faults
+from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.foreign import with_attributes, with_contract, with_json_key, with_settings
 from learnloop_md.lesson import free_slug, slugify
@@ -107,8 +109,8 @@ def _init_repository(options: Options) -> Initialised:
     files[root / ".gitattributes"] = _with_attributes(root / ".gitattributes", where)
     config = root / settings.FILE
     values: dict[str, object] = {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
-    claude = place.claude_home() / "projects" / place.project_id(root) / "memory"
-    copies, open_ = _copies(claude, folder, options.yes)
+    claude_own = claude.default_memory(root, repo)
+    copies, open_ = _copies(claude_own, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
 
 
@@ -186,7 +188,7 @@ def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], li
 def _init_native(options: Options) -> Initialised:
     repo = git.find(options.cwd)
     root = repo.main_root if repo else options.cwd
-    folder = place.claude_home() / "projects" / place.project_id(root) / "memory"
+    folder = claude.default_memory(root, repo)
     if folder.is_symlink():
         raise UnableError(
             f"{folder} is a symbolic link; Claude refuses to write through it",
