@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 from learnloop_md.words import ARTICLES, CJK, STOP, TIES, stem, words_of
@@ -102,6 +103,7 @@ def normal(text: str) -> str:
     return " ".join(piece for piece in pieces if piece.strip(".,;:!?\"'-–—…"))
 
 
+@lru_cache(maxsize=2_000)
 def read(text: str) -> Shape:
     """What a rule says."""
     flat = _LABEL.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))

@@ -31,6 +31,14 @@ class Likeness(NamedTuple):
     score: float  # 0..1, rounded to 2 digits
     why: str
 
+    @property
+    def searched(self) -> bool:
+        """Whether only a search found it, by its words alone."""
+        return self.why == SEARCHED
+
+
+SEARCHED = "speaks of the same things"
+
 
 class Pair(NamedTuple):
     """Two rules side by side: the words they share, slips of the fingers, and what each has alone."""

@@ -1,0 +1,59 @@
+"""Which stored lessons a new one repeats, may repeat, or contradicts: the one place that note, cleanup and check ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from learnloop_md.lesson import Lesson
+from learnloop_md.recall import Index
+from learnloop_md.sameness import SEARCHED, Likeness, rank_known
+
+NEAREST = 0.08  # of a perfect fit: below it a lesson is not worth a look
+MOST = 5
+
+
+class Matches(NamedTuple):
+    """What is like a new lesson, each best first."""
+
+    same: tuple[Likeness, ...]
+    near: tuple[Likeness, ...]  # what word rules call near, then what a search finds
+    opposite: tuple[Likeness, ...]
+
+
+def match(new: Lesson, stored: Iterable[Lesson]) -> Matches:
+    """What of the stored lessons says the same as a new one, is near to it, or the opposite (R004-30, R001-31)."""
+    rows = tuple(stored)
+    found = compare(new, rows)
+    told = {like.slug: like for like in found}
+    nearest = Index(rows).nearest(f"{new.title} {new.rule} {new.why}", MOST + len(found))
+    searched = [
+        told.get(row.slug) or Likeness(row.slug, "near", score, SEARCHED)
+        for row, score in nearest
+        if row.slug in told or score >= NEAREST
+    ]
+    near = dict.fromkeys(like for like in (*searched, *found) if like.verdict == "near")
+    return Matches(
+        tuple(like for like in found if like.verdict == "same"),
+        tuple(near)[:MOST],
+        tuple(like for like in found if like.verdict == "opposite"),
+    )
+
+
+def compare(lesson: Lesson, others: Iterable[Lesson]) -> list[Likeness]:
+    """The verdict on each other lesson that is the same, near or the opposite, best first."""
+    return rank_known(lesson.rule, about(lesson), ((row.slug, row.rule, about(row)) for row in others))
+
+
+def about(lesson: Lesson) -> str:
+    """What is said around a rule: a word that stands here is no difference."""
+    return " ".join((lesson.title, lesson.why, lesson.how, lesson.context, *lesson.tags))
+
+
+def opposites(rows: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
+    """The pairs of lessons that contradict each other."""
+    for a, b in combinations(rows, 2):
+        for like in compare(a, [b]):
+            if like.verdict == "opposite":
+                yield a, b, like
