@@ -1,4 +1,4 @@
-"""Which stored lessons a new one repeats, may repeat, or contradicts: the one place that note, cleanup and check ask."""
+"""Which stored lessons a new one repeats, may repeat or contradicts; note, cleanup and check all ask here."""
 
 from __future__ import annotations
 

@@ -42,8 +42,12 @@ _CLASSES = words_of(
     "value name key call"
 )
 _NEG = words_of("not never no none nor cannot dont unlike")
-_UNDO = words_of("without avoid skip stop forbid refrain omit bypass circumvent prohibit ban")  # these turn a "not" before them round
-_BACK = words_of("fail fails failed break breaks forbidden banned prohibited disallowed deprecated wrong")
+# These turn a "not" before them round.
+_UNDO = words_of("without avoid skip stop forbid refrain omit bypass circumvent prohibit ban")
+_BACK = words_of(
+    "fail fails failed break breaks miss misses lack lacks lose loses corrupt corrupts hang hangs crash crashes "
+    "forbidden banned prohibited disallowed deprecated wrong"
+)
 _PREDICATE = words_of("use long allow permit welcome support need work accept valid recommend good")
 _TURN = words_of("but because since so if when unless while until then use prefer choose")  # a negation ends here
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
@@ -249,5 +253,3 @@ def _order(said: list[list[str]]) -> frozenset[tuple[str, str]]:
             both = {*left} & {*right}  # it stands on either side: that gives it no place
             pairs.update((a, b) for a in left for b in right if not {a, b} & both and a[0] != "<" != b[0])
     return frozenset(pairs)
-
-

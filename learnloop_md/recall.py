@@ -19,8 +19,8 @@ from learnloop_md.words import terms
 
 # What a word counts by where it stands; tags are how one will look for it (R003-31).
 WEIGHTS = {
-    "title": 2.0, "tags": 2.0, "description": 1.0, "task_type": 1.5, "rule": 1.0, "why": 1.0, "how": 0.7, "context": 1.0,
-    "input_summary": 1.0, "what_worked": 0.7, "what_failed": 0.7, "edge_cases": 0.7,
+    "title": 2.0, "tags": 2.0, "description": 1.0, "task_type": 1.5, "rule": 1.0, "why": 1.0, "how": 0.7,
+    "context": 1.0, "input_summary": 1.0, "what_worked": 0.7, "what_failed": 0.7, "edge_cases": 0.7,
 }  # fmt: skip
 _BEND, _LENGTH = 1.2, 0.3  # how soon a repeated word counts no more, how much a long field counts against its words
 _BACKGROUND = 10  # lessons that are imagined besides, so that in a small memory no word is common at once
@@ -91,7 +91,9 @@ class Index:
     def nearest(self, text: str, limit: int) -> list[tuple[Lesson, float]]:
         """The lessons that fit a text best, with a score of 0 to 1 relative to a perfect fit."""
         scores = self.relevance(text)
-        best = sorted((-score, row.slug, n) for n, (score, row) in enumerate(zip(scores, self.rows, strict=True)) if score)
+        best = sorted(
+            (-score, row.slug, n) for n, (score, row) in enumerate(zip(scores, self.rows, strict=True)) if score
+        )
         whole = sum(self._rarity(term) for term in dict(terms(text))) + _FIELD
         return [(self.rows[n], round(min(-score / whole, 0.99), 2)) for score, _, n in best[:limit]]
 
@@ -101,7 +103,8 @@ def texts(lesson: Lesson) -> dict[str, str]:
     said = {
         "title": lesson.title, "tags": " ".join(lesson.tags), "rule": lesson.rule, "why": lesson.why, "how": lesson.how,
         "task_type": lesson.task_type, "context": lesson.context, "input_summary": lesson.input_summary,
-        "what_worked": lesson.what_worked, "what_failed": lesson.what_failed, "edge_cases": "; ".join(lesson.edge_cases),
+        "what_worked": lesson.what_worked, "what_failed": lesson.what_failed,
+        "edge_cases": "; ".join(lesson.edge_cases),
     }  # fmt: skip
     if not lessons.fold(lesson.rule).startswith(lesson.description.rstrip("….")):  # it says more than the rule
         said["description"] = lesson.description
@@ -175,7 +178,10 @@ def effective_confidence(lesson: Lesson, today: str) -> float:
 
 
 def choose(hits: Sequence[Hit], limit: int) -> tuple[list[Hit], list[Hit]]:
-    """The best hits and the other clearly relevant ones: no two of one approach, a failure among them (R000-33, R000-39)."""
+    """The best hits, one of each approach and a failure among them, and the others that are clearly relevant.
+
+    R000-32, R000-33, R000-39.
+    """
     clear = _CLEAR * max((hit.relevance for hit in hits), default=0.0)
     taken, met = [], set()
     for hit in hits:

@@ -165,7 +165,7 @@ def _counted(pair: Pair) -> str:
     return f"{len(pair.shared)} of {len(pair.shared | pair.left | pair.right)} words"
 
 
-# --- the guards: each is one reason why two rules that look alike are not the same --------------------------------------
+# --- the guards: each is one reason why two rules that look alike are not the same -----------------------------------
 
 
 def numbers_differ(pair: Pair) -> Doubt | None:
@@ -276,7 +276,7 @@ def one_says_more(pair: Pair) -> Doubt | None:
 
 def each_says_more(pair: Pair) -> Doubt | None:
     """One has a clause of its own, and the other has more than that too."""
-    for shape, alone, other in ((pair.a, pair.left, pair.right), (pair.b, pair.right, pair.left)):
+    for shape, other in ((pair.a, pair.right), (pair.b, pair.left)):
         apart = frozenset(w for clause in shape.clauses if not clause & (pair.shared | pair.known) for w in clause)
         if apart - WEAKER - shape.reasons and len(other - WEAKER - pair.known) > 1:
             return Doubt("each says more", apart | other)

@@ -30,11 +30,14 @@ STOP |= words_of(
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
 
+_VOWEL = re.compile("[aeiouy]")
+
+
 def cut(word: str) -> str:
     """The word without plural, -ing, -ed, -ly and a silent e; -ise counts as -ize."""
     for end, new in (("ies", "y"), ("ing", ""), ("ied", "y"), ("ed", ""), ("s", "")):
         short = word[: -len(end)] + new
-        if word.endswith(end) and len(short) > 2 and re.search("[aeiouy]", short) and (end != "s" or short[-1] not in "su"):
+        if word.endswith(end) and len(short) > 2 and _VOWEL.search(short) and (end != "s" or short[-1] not in "su"):
             twin = end in {"ing", "ed"} and short[-1] == short[-2] and short[-1] not in "lsz"
             word = short[:-1] if twin else short
             break
