@@ -37,8 +37,15 @@ def turned(a: Shape, b: Shape, left: frozenset[str], right: frozenset[str]) -> T
         return Turned("roles swapped", frozenset(word for pair in crossed for word in pair), True)
     if (ups or downs) and not a.minus & b.minus:
         common = (a.plus | a.minus) & (b.plus | b.minus)
-        return Turned("negated", frozenset(), _weight(ups | downs) >= 0.6 * _weight(common))
+        much = _weight(ups | downs) >= 0.6 * _weight(common)
+        return Turned("negated", frozenset(), much, _instead(a, b, ups) or _instead(b, a, downs))
     return Turned()
+
+
+def _instead(a: Shape, b: Shape, turned: frozenset[str]) -> bool:
+    """Whether a wants just what b rejects, and rejects something else: "X, never Y", "Z, never X"."""
+    rejected = b.minus - WEAKER
+    return bool(a.minus and rejected and rejected <= turned)
 
 
 def _weight(words: Iterable[str]) -> float:

@@ -38,7 +38,13 @@ ANTONYMS = (
     "sync/async synchronous/asynchronous push/pull read/write encode/decode single/multiple big/small "
     "large/small high/low success/failure keep/delete store/delete create/delete eager/lazy hard/soft "
     "allowlist/denylist client/server input/output safe/unsafe secure/insecure on/off up/down over/under "
-    "in/out"
+    "in/out all/none same/different together/separate together/apart shared/separate visible/hidden earliest/latest "
+    "oldest/newest shallow/deep narrow/wide verbose/terse verbose/quiet detailed/short trusted/untrusted "
+    "online/offline sorted/unsorted signed/unsigned raw/escaped nullable/required encourage/discourage "
+    "horizontal/vertical odd/even even/odd prefix/suffix inclusive/exclusive stateful/stateless even/uneven "
+    "import/export mount/unmount install/uninstall register/unregister subscribe/unsubscribe pin/unpin "
+    "encrypt/decrypt compress/decompress serialize/deserialize upgrade/downgrade commit/revert merge/split "
+    "combine/split grant/revoke attach/detach expand/collapse increment/decrement"
 )
 
 # Words that people use for nearly the same thing; a word may stand in several groups (recall alone, at a lower weight).
