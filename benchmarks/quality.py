@@ -39,8 +39,8 @@ def capture(store: Sequence[Row], new: Row) -> Row:
     """What `note` would answer: the lesson it confirms, those it may repeat, those it contradicts."""
     found = matching.match(lesson_of(new), map(lesson_of, store))
     confirmed = found.same[0].slug if found.same else None
-    candidates = [like.slug for like in (*found.same, *found.near)]
-    return {"confirmed": confirmed, "candidates": candidates, "contradicts": [like.slug for like in found.opposite]}
+    against = [like.slug for like in found.opposite]
+    return {"confirmed": confirmed, "candidates": [like.slug for like in found.all], "contradicts": against}
 
 
 def recall(store: Sequence[Row], query: str, k: int) -> list[str]:
@@ -51,7 +51,7 @@ def recall(store: Sequence[Row], query: str, k: int) -> list[str]:
 
 def lesson_of(row: Row) -> Lesson:
     """A lesson from a row of a data set."""
-    texts = {key: row.get(key) or "" for key in ("title", "rule", "why", "how", "task_type", "context")}
+    texts: dict[str, Any] = {key: row.get(key) or "" for key in ("title", "rule", "why", "how", "task_type", "context")}
     slug = str(row.get("id") or "new")
     return Lesson(slug, f"{slug}.md", "", state="current", tags=tuple(row.get("tags") or ()))._replace(**texts)
 

@@ -15,11 +15,21 @@ MOST = 5
 
 
 class Matches(NamedTuple):
-    """What is like a new lesson, each best first."""
+    """What is like a new lesson, best first: the same, then in the order of a search, then what only word rules see."""
 
-    same: tuple[Likeness, ...]
-    near: tuple[Likeness, ...]  # what word rules call near, then what a search finds
-    opposite: tuple[Likeness, ...]
+    all: tuple[Likeness, ...]
+
+    @property
+    def same(self) -> tuple[Likeness, ...]:
+        return tuple(like for like in self.all if like.verdict == "same")
+
+    @property
+    def near(self) -> tuple[Likeness, ...]:
+        return tuple(like for like in self.all if like.verdict == "near")[:MOST]
+
+    @property
+    def opposite(self) -> tuple[Likeness, ...]:
+        return tuple(like for like in self.all if like.verdict == "opposite")
 
 
 def match(new: Lesson, stored: Iterable[Lesson]) -> Matches:
@@ -33,12 +43,8 @@ def match(new: Lesson, stored: Iterable[Lesson]) -> Matches:
         for row, score in nearest
         if row.slug in told or score >= NEAREST
     ]
-    near = dict.fromkeys(like for like in (*searched, *found) if like.verdict == "near")
-    return Matches(
-        tuple(like for like in found if like.verdict == "same"),
-        tuple(near)[:MOST],
-        tuple(like for like in found if like.verdict == "opposite"),
-    )
+    same = [like for like in found if like.verdict == "same"]
+    return Matches(tuple(dict.fromkeys((*same, *searched, *found))))
 
 
 def compare(lesson: Lesson, others: Iterable[Lesson]) -> list[Likeness]:
