@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from learnloop_md.lesson import Lesson
@@ -12,6 +11,7 @@ from learnloop_md.sameness import SEARCHED, Likeness, rank_known
 
 NEAREST = 0.08  # of a perfect fit: below it a lesson is not worth a look
 MOST = 5
+SURE = 0.62  # so alike must two rules be to be called opposites among all pairs
 
 
 class Matches(NamedTuple):
@@ -58,8 +58,16 @@ def about(lesson: Lesson) -> str:
 
 
 def opposites(rows: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
-    """The pairs of lessons that contradict each other."""
-    for a, b in combinations(rows, 2):
-        for like in compare(a, [b]):
-            if like.verdict == "opposite":
-                yield a, b, like
+    """The pairs of lessons that surely contradict each other: among many pairs a doubt is a false alarm."""
+    for n, lesson in enumerate(rows):
+        by_slug = {row.slug: row for row in rows[n + 1 :]}
+        for like in compare(lesson, by_slug.values()):
+            if like.verdict == "opposite" and like.score >= SURE:
+                yield lesson, by_slug[like.slug], like
+
+
+def against(lesson: Lesson, statements: Iterable[tuple[str, str]]) -> Iterator[Likeness]:
+    """The statements of another text, each with a name, that surely contradict a lesson."""
+    for like in rank_known(lesson.rule, about(lesson), ((name, said, "") for name, said in statements)):
+        if like.verdict == "opposite" and like.score >= SURE:
+            yield like

@@ -9,7 +9,9 @@ from learnloop_md.reading import WEAKER, Shape
 from learnloop_md.vocabulary import ANTONYMS
 from learnloop_md.words import stem
 
-_AGAINST = {tuple(map(stem, two.split("/")[::way])) for two in ANTONYMS.split() for way in (1, -1)}
+_CONTRARY: dict[str, set[str]] = {}
+for _one, _other in (tuple(map(stem, two.split("/")[::way])) for two in ANTONYMS.split() for way in (1, -1)):
+    _CONTRARY.setdefault(_one, set()).add(_other)
 
 
 class Turned(NamedTuple):
@@ -28,7 +30,7 @@ def turned(a: Shape, b: Shape, left: frozenset[str], right: frozenset[str]) -> T
     if ups and downs:
         return Turned("roles swapped", ups | downs, True, bool(ups & a.strong and downs & a.strong))
     ours, theirs = left | (a.small - b.small), right | (b.small - a.small)
-    pairs = {pair for pair in _AGAINST if pair[0] in ours and pair[1] in theirs}
+    pairs = {(word, other) for word in ours & _CONTRARY.keys() for other in _CONTRARY[word] & theirs}
     if pairs:
         words = frozenset(word for pair in pairs for word in pair)
         return Turned("antonyms", words, len(left) == len(right) <= len(pairs))

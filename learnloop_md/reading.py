@@ -73,7 +73,7 @@ _IDIOMS = tuple(
         ("(?:bring|get|keep)(?= (?:[\\w-]+ ){0,3}up[ -]to[ -]date)", "update"),
         ("up[ -]to[ -]date", ""),
         ("up front|upfront", "first"),
-        ("(?<=[\\w)`]-)only", ""),  # "3.12-only syntax" limits no rule
+        ("(?<=[\\d)`]-)only", ""),  # "3.12-only syntax" limits no rule
     )
 )
 _CJK_NOT = re.compile("不|没|沒|勿|禁|别|別|无|無|ない|ません|なし|않|지 마|금지|말고")
@@ -140,7 +140,8 @@ def read(text: str) -> Shape:
         minus, plus = plus, minus
     names = {name: frozenset(reader.names.get(name, ())) for _, _, name in spans}
     norm = normal(flat)
-    bare = "".join(c for i, c in enumerate(body) if not any(a <= i < b for a, b, _ in spans))
+    ends = [0, *(end for _, end, _ in spans)]
+    bare = " ".join(body[end:start] for end, start in zip(ends, [*(a for a, _, _ in spans), len(body)], strict=True))
     small = frozenset(reader.small | set(_SIGNS.findall(bare)))
     strong = frozenset(word for word in reader.words if word[0] == "#").union(*names.values())
     reasons = frozenset(word for word, only in reader.why.items() if only)

@@ -25,7 +25,9 @@ WEIGHTS = {
 _BEND, _LENGTH = 1.2, 0.3  # how soon a repeated word counts no more, how much a long field counts against its words
 _BACKGROUND = 10  # lessons that are imagined besides, so that in a small memory no word is common at once
 _KIN, _FIELD = 0.6, 1.5  # the weight of a related word; that of a common field of work
-_CLEAR = 0.25  # of the best: what is less relevant is not lifted by a pin, and not counted as left out
+# Of the relevance of the best: below it a pin lifts nothing; below it a lesson is not told as left out.
+_LIFT, _CLEAR = 0.5, 0.25
+_LONG = 8000  # characters of a field that are looked at
 _DECAY, _DECAY_DAYS = 0.9, 30  # R000-36
 
 
@@ -108,7 +110,7 @@ def texts(lesson: Lesson) -> dict[str, str]:
     }  # fmt: skip
     if not lessons.fold(lesson.rule).startswith(lesson.description.rstrip("….")):  # it says more than the rule
         said["description"] = lesson.description
-    return {name: text for name, text in said.items() if text}
+    return {name: text[:_LONG] for name, text in said.items() if text}
 
 
 @lru_cache(maxsize=1)
@@ -155,7 +157,7 @@ def rank(rows: Iterable[Lesson], query: Query, today: str) -> list[Hit]:
     index = Index(row for row in rows if row.is_active and not row.superseded_by and passes(row, query))
     asked = bool(terms(query.text))
     scores = index.relevance(query.text) if asked else [1.0] * len(index.rows)
-    clear = _CLEAR * max(scores, default=0.0)
+    clear = _LIFT * max(scores, default=0.0)
     hits = [
         Hit(row, round(score * effective_confidence(row, today), 4), "", score)
         for row, score in zip(index.rows, scores, strict=True)

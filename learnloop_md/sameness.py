@@ -140,7 +140,7 @@ def _are_opposites(pair: Pair, against: Turned) -> bool:
     """Whether two rules, one of which turns the other, speak of the same thing."""
     if not against.sure and (all(_numbers(pair)) or all(_names(pair))):
         return False
-    if against.why == "antonyms":
+    if against.why == "antonyms" and not against.words <= SMALL:  # in and out alone say little
         of_one = _share_of_the_shorter(pair, against.words)
         return of_one >= ANTONYMS and len(pair.shared) > 1 and not other_words(pair, but=against.words)
     if against.why != "negated":

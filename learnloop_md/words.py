@@ -41,8 +41,8 @@ def cut(word: str) -> str:
             twin = end in {"ing", "ed"} and short[-1] == short[-2] and short[-1] not in "lsz"
             word = short[:-1] if twin else short
             break
-    if len(word) > 6 and word.endswith("ly") and word[-3] != "p":  # directly, automatically
-        word = word[:-4] if word.endswith("ically") else word[:-2]
+    if len(word) > 5 and word.endswith("ly") and word[-3] != "p":  # directly, automatically
+        word = word[:-4] if word.endswith("ically") else word[:-3] + "y" if word.endswith("ily") else word[:-2]
     word = word[:-1] if len(word) > 3 and word.endswith("e") else word
     return word[:-2] + "iz" if len(word) > 5 and word.endswith("is") else word  # normalise, normalize
 
@@ -58,8 +58,8 @@ def stem(word: str) -> str:
 
 
 _ENDS = (
-    "ization isation ational ations ation itions ition ments ment ions ion ings ing ers er ors or ives ive ally ly "
-    "ables able ibles ible ities ity ness ives als al ies ied es ed s e y"
+    "ization isation izer iz ational ations ation itions ition ments ment ions ion ings ing ers er ors or ives ive "
+    "ally ly ables able ibles ible ities ity ness ives als al ies ied es ed s e y"
 ).split()
 
 
@@ -67,10 +67,11 @@ _ENDS = (
 def root(word: str) -> str:
     """A bolder stem, for search: deploy, deployed, deployment; what it joins wrongly costs a rank, not a lesson."""
     short = stem(word)
-    for end in _ENDS:
-        if short.endswith(end) and len(short) - len(end) >= 4:
-            short = short[: -len(end)]
+    for _ in range(2):  # serial-iz-er
+        end = next((end for end in _ENDS if short.endswith(end) and len(short) - len(end) >= 4), "")
+        if not end or (end == "y" and short[-2] in "aeiou"):
             break
+        short = short[: -len(end)]
     if len(short) > 4 and short[-1] == short[-2] and short[-1] not in "ls":
         short = short[:-1]
     return _FIRST.get(short, short)
