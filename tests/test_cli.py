@@ -423,6 +423,8 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "log",
         "demo",
         "merge-driver",
+        "reflect",
+        "doctor",
     }  # the last writes where git says
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
