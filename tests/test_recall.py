@@ -109,7 +109,7 @@ def hits(*rows: Lesson) -> list[Hit]:
 
 
 def test_at_least_one_failure_is_given_if_there_is_one() -> None:
-    """R000-33: it takes the last place."""
+    """R000-33: it takes the last place of the five (R000-32)."""
     rows = [lesson(f"s{n}", outcome="success") for n in range(6)] + [lesson("f", outcome="partial")]
     best, rest = choose(hits(*rows), 5)
     assert [hit.lesson.slug for hit in best] == ["s0", "s1", "s2", "s3", "f"]
