@@ -191,7 +191,7 @@ _PAGE = """# How well it matches and recalls
 `python -m benchmarks.quality` measures this and writes this page. The sets in `benchmarks/data/` are invented: 971
 labelled pairs of lessons, 302 captures against a store of 170 lessons that holds near copies of each, 81 tasks as a
 developer types them. In brackets: the 95 % interval (Wilson). The rules were worked out on six topics ({topics}); the
-other six were counted, and nine wrong answers of theirs read, before the thresholds were fixed.
+other six were counted, and a dozen wrong answers of theirs read, before the thresholds were fixed.
 
 | figure | all | topics worked on | other topics |
 |---|---|---|---|

@@ -34,7 +34,7 @@ class Shape(NamedTuple):
 # Words so common in rules that sharing or missing them says little.
 _WEAK = words_of(
     "use prefer run keep put set add go take give get let call want work thing way repo code file start apply perform "
-    "carry contain belong stay come happen bring provide handle explicit direct own simple really now yourself"
+    "carry contain belong stay come happen bring provide handle explicit direct simple really now yourself"
 )
 # What a named thing is: "the main branch", "the load function".
 _CLASSES = words_of(
@@ -53,7 +53,13 @@ _TURN = words_of("but because since so if when unless while until then use prefe
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
+_NEEDLESS, _COPULA = words_of("optional unnecessary needless unneeded superfluous"), words_of("is are be was were stay")
+# How often or how surely: "rarely" is not "always", "may" is not "must", "some" are not "all".
+_DEGREE = words_of(
+    "rarely seldom hardly barely sometimes occasionally sparingly usually often mostly may might some few own"
+)
 _LIMIT = words_of("only unless except until")
+_PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill hand build type back look")  # check in
 SMALL = words_of("up down on off in out under over first")
 _DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
 _DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
@@ -202,9 +208,9 @@ class _Reader:
         self.last = ""
 
     def word(self, raw: str, following: str) -> None:
-        before, self.last = self.last, raw
+        before, self.last, was = self.last, raw, self.sign
         if raw in TIES or (raw in STOP and raw not in ARTICLES):
-            self.tie = raw if raw in TIES else ""
+            self.tie = raw if raw in TIES and before not in _PHRASAL else ""
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
         pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
         against = over or pair or raw in _NEG or raw.endswith("n't")
@@ -212,11 +218,11 @@ class _Reader:
             # "never push without tests" does not say never to push, but to test first
             if raw in _UNDO or raw == "until":
                 self.said[-1].append("<after")
-                self.small.add("an order")
+            self.small.add("an order" if raw in _UNDO else "not")
             self.clause = [(word, good or None, tells) for word, good, tells in self.clause]
         if raw in _UNDO:
             self.sign, self.negated = not self.sign, bool(self.sign)
-        elif against and before in _WHOSE:
+        elif against and before in _WHOSE and self.clause:
             self.small.add("not")
         elif against:
             self.sign, self.negated, self.non = False, True, raw == "non"
@@ -224,19 +230,26 @@ class _Reader:
             self.close()
             self.said[-1].append("<so")
             self.reason |= raw in {"because", "since", "as"}
-        elif raw in _BACK and self.sign:
+        elif (raw in _BACK or (raw in _NEEDLESS and before in _COPULA)) and self.sign:
             self.back = len(self.clause)
         if raw in _ORDER or over:
             self.said[-1].append("<" + raw)
-        if raw in SMALL | _LIMIT and not over:
+        if not over:
+            self.note_small("unless" if raw == "until" and was is False else raw)  # "not until" is "not unless"
+        if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
+            one = "#" + _DIGITS[raw] if raw in _DIGITS else stem(raw)
+            self.forms[one] = raw
+            if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
+                self.tie = ""
+            self.add([one], tells=one not in _VAGUE)
+            self.last = raw
+
+    def note_small(self, raw: str) -> None:
+        """Keep a grammar word that can change the meaning."""
+        if raw in SMALL | _LIMIT | _DEGREE:
             self.small.add(raw)
         if raw in _ORDER - {"than", "then"} or raw == "first":
             self.small.add("an order")
-        if not (against or raw in STOP or raw in _UNDO):
-            one = "#" + _DIGITS[raw] if raw in _DIGITS else stem(raw)
-            self.forms[one] = raw
-            self.add([one], tells=one not in _VAGUE)
-            self.last = raw
 
 
 def _order(said: list[list[str]]) -> frozenset[tuple[str, str]]:

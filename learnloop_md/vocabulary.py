@@ -162,6 +162,57 @@ example/sample/template/demo
 generated/codegen/generator/regenerate
 contributor/fork/external/outside
 experiment/prototype/spike
+email/mail/smtp/newsletter
+notification/alert/push/toast
+chart/graph/plot/diagram
+search/filter/sort/order
+menu/navigation/sidebar/header
+dialog/modal/popup/overlay
+responsive/mobile/phone/tablet/viewport
+mobile/android/ios/swift/kotlin
+payment/invoice/billing/charge/refund/checkout
+price/cost/fee/total
+cart/order/purchase/shop
+admin/administrator/backoffice
+role/permission/policy/rbac
+feature/flag/toggle/rollout
+event/message/topic/publish/subscribe/kafka/broker
+stream/pipe/buffer/chunk
+thread/concurrent/concurrency/parallel/race/lock/mutex
+async/await/promise/future/coroutine
+memory/leak/allocate/heap/garbage
+null/none/nil/undefined/missing/empty
+string/text/unicode/encoding/utf
+regex/pattern/match
+random/seed/uuid
+math/round/float/decimal/precision
+inherit/subclass/extend/override
+public/export/expose/api
+private/internal/hidden
+experiment/notebook/jupyter
+model/train/dataset/inference/ml
+dataframe/pandas/numpy/csv/data
+load/benchmark/stress/profile
+trace/tracing/span/telemetry/opentelemetry
+health/probe/liveness/readiness
+proxy/nginx/gateway/ingress/balancer
+dns/domain/host/hostname
+website/site/homepage/landing
+release/changelog/announce/version
+license/licence/copyright/legal
+monorepo/workspace/package
+refactor/restructure/simplify/extract/tidy
+review/reviewer/approve/feedback
+onboard/readme/newcomer/getting
+estimate/plan/ticket/story
+compile/compiler/typecheck/tsc/mypy
+crash/segfault/panic/exception
+safe/guard/protect/defensive
+sanitize/escape/validate/injection
+redirect/link/href/url
+cookie/session/jwt/token
+hash/digest/checksum/sha
+print/show/display/output
 """
 
 # Fields of work: words that belong to one draw a task to the lessons of that field (recall alone).
@@ -203,6 +254,25 @@ behaviour: ask explain answer report summary summarise approve approval confirm 
 time: date time timezone utc timestamp clock day hour week calendar schedule expire expiry deadline
 money: money price currency amount cents decimal invoice payment charge refund billing checkout
 file: file path folder directory upload download csv xlsx export import parse backup archive
+java: java jvm kotlin maven gradle spring junit jar annotation bean lombok stream optional
+rust: rust cargo crate clippy borrow unwrap result trait lifetime tokio panic unsafe macro
+go: go golang goroutine channel gofmt module interface defer context struct
+c: c c++ cpp cmake pointer header memory malloc segfault valgrind sanitizer linker
+dotnet: csharp dotnet nuget linq async controller entity razor solution
+mobile: mobile android ios swift kotlin app store simulator emulator gradle xcode permission device
+data: data dataset dataframe pandas numpy csv parquet notebook jupyter etl warehouse spark column
+ml: model train training inference dataset gpu batch epoch prompt embedding llm token seed
+kubernetes: kubernetes k8s kubectl helm pod namespace ingress cluster deployment replica probe manifest chart
+observability: log logging metric metrics trace tracing alert dashboard monitor grafana prometheus sentry error level
+messaging: queue worker event message topic kafka rabbitmq broker consumer producer publish subscribe retry job
+web: http cookie session cors csrf redirect header cache cdn proxy nginx browser url
+css: css sass tailwind class style margin spacing colour color theme dark responsive breakpoint layout
+i18n: i18n translation translate locale language string plural currency date format
+a11y: accessibility a11y aria label keyboard focus contrast screenreader alt role
+email: email mail smtp template newsletter bounce subject recipient inbox
+release: release version tag changelog publish semver bump announce notes artifact
+monorepo: monorepo workspace package turbo nx lerna bazel shared
+windows: windows powershell crlf path registry exe
 perf: slow fast speed performance latency memory cache index optimise profile benchmark
 error: error exception crash fail failure traceback stack retry handle catch raise warning panic
 """
