@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md.digest import GUIDANCE, tokens
+from learnloop_md.digest import CLOSE, GUIDANCE, OPEN, tokens
 from learnloop_md.place import Place
 
 FILE = "brief.json"
-OPEN, CLOSE = "<learnloop-memory>", "</learnloop-memory>"
 
 
 class Row(NamedTuple):
