@@ -70,7 +70,7 @@ def _git_words(place: Place, queued: int) -> str:
 
 def show(call: Call) -> Answer:
     """The digest of the memory, or one lesson."""
-    place = call.place
+    place = call.target
     rows = memory.load(place)
     name = call.text("slug")
     if name:
