@@ -65,6 +65,7 @@ def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict
     if memory.place.kind == "skill":
         found += _of_skill(memory, read_other)
     found += _of_codified(memory, read_other)
+    found += _contradictions(memory, read_other)
     for clash in conflicts:
         path = memory.lessons[clash.slug].path if clash.slug in memory.lessons else memory.place.document
         said, kept = _quoted(clash.document), _quoted(clash.file)
@@ -371,6 +372,30 @@ def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
             message = f"the rule codified in {name} is no longer marked there"
             found.append(_at(lesson, "codified_in", "codified-rule-lost", message))
     return found
+
+
+def _contradictions(memory: Memory, read_other: ReadOther) -> Iterator[Finding]:
+    """Lessons that contradict each other, and lines of what is loaded besides that contradict a current lesson."""
+    from learnloop_md import advice, matching  # lazy: 20 ms
+
+    active = sorted((row for row in memory.lessons.values() if row.is_active), key=lambda row: (row.created, row.slug))
+    for old, new, like in matching.opposites(active):
+        message = f"may contradict {old.slug} ({like.why}): learnloop supersede {new.slug} {old.slug}, or archive one"
+        yield Finding(new.path, 1, "contradiction", WARNING, message)
+    for path in _loaded_besides(memory):
+        said = list(advice.statements(read_other(path) or ""))
+        for lesson in active if said else ():
+            for like in matching.against(lesson, said) if lesson.state == "current" else ():
+                message = f"may contradict the lesson {lesson.slug} ({like.why}): change one of them"
+                yield Finding(path, int(like.slug), "contradiction", WARNING, message)
+
+
+def _loaded_besides(memory: Memory) -> list[str]:
+    """The files that an agent loads besides the memory, from the memory's folder."""
+    if memory.place.kind == "skill":
+        return ["../SKILL.md"]
+    root = "../" * len(memory.place.inside.split("/")) if memory.place.inside else ""
+    return [f"{root}{name}" for name in ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md")]
 
 
 def _at(lesson: Lesson, field: str, code: str, message: str, severity: str = WARNING) -> Finding:

@@ -122,6 +122,23 @@ TABLE = (
         ),
     ),
     Command(
+        "recall",
+        "views:recall_lessons",
+        "Find the lessons that fit a task, by its words and what they have to do with each other.",
+        (Word("task", "What you are about to do, in a sentence; empty: the best lessons of all."),),
+        (
+            *_LOOK,
+            Option("--task-type", "Only lessons of this task_type, and those without one."),
+            Option("--type", f"Only lessons of this type: {', '.join(TYPES)}."),
+            Option("--tag", "Only lessons with this tag, or another one given; may be repeated.", "list"),
+            Option("--stack", "In use, as react-18; hides lessons of other versions; may be repeated.", "list"),
+            Option("--limit", "At most this many lessons; else 5.", "number"),
+            Option("--format", "block (to inject), digest, text or json; else block."),
+            Option("--budget", "At most this many tokens (characters/4, CJK 1 each); else 500.", "number"),
+            Option("--explain", "Say of each lesson which words made it fit.", "flag"),
+        ),
+    ),
+    Command(
         "review",
         "review:review",
         "Go through the candidates one by one: graduate, archive, merge, codify, skip.",

@@ -91,13 +91,13 @@ def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Setti
     return settings
 
 
-def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """The keys of a table, those of a table in it by both names: hooks.commit is hooks_commit."""
+def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The keys of a table; those of its table hooks by both names: hooks.commit is hooks_commit."""
     for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}_")
+        if key == "hooks" and isinstance(value, Mapping):
+            yield from ((f"hooks_{name}", one) for name, one in value.items())
         else:
-            yield before + key, value
+            yield key, value
 
 
 def _kind(default: object) -> str:
