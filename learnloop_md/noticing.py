@@ -37,7 +37,7 @@ def tool(now: Moment) -> None:
         return
     session.once(_HEARD)
     failed = now.event == "PostToolUseFailure"
-    written = [memory for memory in now.memories if memory.is_lesson(now.cwd / now.given_text("file_path"))]
+    written = [memory for memory in now.memories if memory.owns(now.cwd / now.given_text("file_path"))]
     if not failed and name in signals.WRITERS and written:
         session.add("captured", by=name)
         moment.start_sync(written[0])
@@ -99,7 +99,7 @@ def _in_transcript(now: Moment, memory: Place) -> list[Told]:
     if not path:
         return []
     try:
-        found, captured = hindsight.scan(path, memory.is_lesson, memory.settings.correction_words)
+        found, captured = hindsight.scan(path, memory.owns, memory.settings.correction_words)
     except LearnloopError:
         return []
     return [] if captured else [(row.kind, row.text) for row in found]

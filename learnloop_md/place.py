@@ -57,13 +57,11 @@ class Place(NamedTuple):
         key = hashlib.sha256(str(self.folder).encode(errors="surrogateescape")).hexdigest()[:12]
         return own_folder(self.repo) / key
 
-    def is_lesson(self, path: Path) -> bool:
+    def owns(self, path: Path) -> bool:
         """Whether a file, by its absolute path, is a lesson's or the document of this memory."""
         real = Path(os.path.realpath(path))
-        if real.suffix != ".md" or not real.is_relative_to(self.folder):
-            return False
-        inner = real.relative_to(self.folder).as_posix()
-        return not self.lessons or inner == self.document or inner.startswith(f"{self.lessons}/")
+        inner = real.relative_to(self.folder).as_posix() if real.is_relative_to(self.folder) else ""
+        return inner == self.document or self.is_lesson(inner)
 
     def in_repo(self, path: str) -> str:
         """A path of the memory as the repository names it."""
