@@ -8,7 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import briefing, git, guard, history, index, journal, lessonfile, memory, plumbing, store, witness
+from learnloop_md import (
+    briefing,
+    git,
+    guard,
+    history,
+    index,
+    journal,
+    lessonfile,
+    memory,
+    plumbing,
+    store,
+    waiting,
+    witness,
+)
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.commits import Asked, Commits, user
 from learnloop_md.errors import RefusedError, UnableError
@@ -146,7 +159,7 @@ class _Session:
             self._recover(left)
         loaded = memory.load(self.place)
         if self.commits.queue:
-            self.commits.drain(loaded)
+            waiting.drain(self.commits, loaded)
             loaded = memory.load(self.place)
         self.commits.heal()
         self.commits.let_in(loaded)
@@ -186,7 +199,7 @@ class _Session:
 
     def _put_off(self, plans: Sequence[Plan]) -> None:
         for plan in plans:
-            self.commits.put_off(plan)
+            waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
         store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
 

@@ -43,8 +43,14 @@ class Commits:
         self.last = dict(ledger.last) if ledger else {}
         self.name = git.author(place.repo.root) if place.repo else ""
         self.outside = [path for path in {*self.last, *self.waiting()} if not self._is_inside(path)]
-        self.now = git.status(place.repo, place.inside, *self.outside) if place.repo else git.Status("", "", {})
+        self.now = git.Status("", "", {})
+        self.look_again()
         self.hold = self._why_not_now()
+
+    def look_again(self) -> None:
+        """See HEAD and what differs from it as they are now."""
+        if self.place.repo:
+            self.now = git.status(self.place.repo, self.place.inside, *self.outside)
 
     @property
     def in_use(self) -> bool:
@@ -71,7 +77,7 @@ class Commits:
             place.repo, self.now, own=place.own_repo, known=bool(self.name), after_commit=self.asked.after_commit
         )
 
-    def _held(self, files: Collection[str]) -> str:
+    def held(self, files: Collection[str]) -> str:
         """Why these files cannot be committed at this very moment, "" where they can."""
         repo = self.place.repo
         if repo and not self.hold and files:
@@ -162,7 +168,7 @@ class Commits:
             self._commit_or_queue(plan, scanned)
         except UnableError as error:  # the files are written: the next command finds the journal and commits them
             self.unfinished = True
-            self._tell_queued(error.message, "written, not committed yet")
+            self.tell_queued(error.message, "written, not committed yet")
 
     def _commit_or_queue(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
         repo = self.place.repo
@@ -174,17 +180,17 @@ class Commits:
             files = self._differing(plan, heads, scanned)
             if not files:
                 return
-            if not self._held(files):
+            if not self.held(files):
                 try:
-                    self._commit(files, {path: heads[path] for path in files}, told)
+                    self.make(files, {path: heads[path] for path in files}, told)
                     return
                 except plumbing.MovedError:
-                    self.now = git.status(repo, self.place.inside, *self.outside)
+                    self.look_again()
                     continue
                 except git.GitError as error:
                     self.hold = error.message
             break
-        self._enqueue(files, heads, told)
+        self.enqueue(files, heads, told)
 
     def _differing(
         self, plan: Plan, heads: Mapping[str, str | None], scanned: Mapping[str, bytes | None]
@@ -222,7 +228,8 @@ class Commits:
                 found.append(in_git)
         return found
 
-    def _commit(self, files: Mapping[str, str | None], was: Mapping[str, str | None], told: str) -> None:
+    def make(self, files: Mapping[str, str | None], was: Mapping[str, str | None], told: str) -> None:
+        """Commit these files, which HEAD has as they were. Raises GitError where it cannot be done."""
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
@@ -238,13 +245,14 @@ class Commits:
 
     # --- later -------------------------------------------------------------------------------------------------------
 
-    def _enqueue(
+    def enqueue(
         self,
         files: Mapping[str, str | None],
         heads: Mapping[str, str | None],
         told: str,
         what: str = "written, not committed yet",
     ) -> None:
+        """Let these files wait for their commit, and say why."""
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
         files = {path: entry for path, entry in files.items() if not self.in_the_way(path)} or files
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
@@ -253,7 +261,7 @@ class Commits:
         if files:  # else all of it waits already
             self.queue.append({"message": told, "files": files, "was": was})
             staged = next((why for path in files if (why := self.in_the_way(path))), "")
-            self._tell_queued(self.hold or staged or "somebody else commits here", what)
+            self.tell_queued(self.hold or staged or "somebody else commits here", what)
 
     @property
     def before_rebase(self) -> bool:
@@ -261,59 +269,9 @@ class Commits:
         repo = self.place.repo
         return repo is not None and self.in_use and busy.before_rebase(repo.root, repo.git_dir)
 
-    def put_off(self, plan: Plan) -> None:
-        """Queue a plan without writing it: draining writes its files."""
-        repo = self.place.repo
-        assert repo is not None, "only called inside a repository"
-        self.hold = "git rebase is about to begin"
-        paths = {edit.path: path for edit in plan.edits if (path := self.place.in_git(edit.path))}
-        heads = git.at_head(repo, list(paths.values()), self.now.head)
-        files: dict[str, str | None] = {}
-        for edit in plan.edits:
-            path = paths.get(edit.path, "")
-            if not path or edit.path in self.private_paths:
-                raise UnableError(f"{edit.path} cannot wait for a commit", "run the command after the rebase")
-            content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
-            files[path] = None if content is None else git.entry(repo, content, heads[path], path)
-        told = message(without(plan, self.private_slugs))
-        self._enqueue(files, heads, told, "neither written nor committed yet")
-
-    def _tell_queued(self, why: str, what: str) -> None:
+    def tell_queued(self, why: str, what: str) -> None:
         self.queued = True
         self.notices.append(f"{what}: {why}")
-
-    def drain(self, loaded: Memory) -> None:
-        """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
-        repo = self.place.repo
-        if repo is None or not self.queue:
-            return
-        wanted = {path: entry for item in self.queue for path, entry in item["files"].items()}
-        if git.at_head(repo, list(wanted), self.now.head) == wanted:  # a person committed it all
-            self.queue.clear()
-            return
-        if why := self._held(self.waiting()):
-            self.notices.append(f"{self.waits}: {why}")
-            return
-        self.keep_private(loaded)
-        secret = {self.place.in_repo(path) for path in self.private_paths}
-        while self.queue:
-            item = self.queue[0]
-            heads = git.at_head(repo, list(item["files"]), self.now.head)
-            ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
-            if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
-                ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
-            if ours:
-                try:
-                    reset = {path: e for path, e in git.on_disk(repo, heads).items() if e == item["was"][path]}
-                    self._commit(ours, item["was"], item["message"])
-                except git.GitError as error:
-                    self.hold = error.message
-                    break
-                for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
-                    entry = ours[path]
-                    store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
-            self.queue.pop(0)
-        self.now = git.status(repo, self.place.inside, *self.outside)
 
     # --- after a crash, or a race with another git -------------------------------------------------------------------
 
@@ -337,7 +295,7 @@ class Commits:
                 plumbing.restage(repo, ours)
             except git.GitError as error:
                 self.notices.append(error.message)
-            self.now = git.status(repo, self.place.inside, *self.outside)
+            self.look_again()
 
     def recover(self, left: Journal, begun: float) -> None:
         """Remove what a killed command left in git's directory, and finish the index of a commit it had made."""
