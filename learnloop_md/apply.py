@@ -134,7 +134,7 @@ class _Session:
             self._write(draft.plans, second.plans)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
             if self.ledger is None or self.ledger.commit != commits.now.head:
-                commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+                commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
         return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
@@ -142,10 +142,16 @@ class _Session:
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
         if commits.made:
-            commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+            commits.notices += self._witness()
             self._tell_hooks(loaded)
         nothing = Report((), (), (), ())
         return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
+
+    def _witness(self) -> tuple[str, ...]:
+        """Take HEAD as seen; what to say where that is not the history that was."""
+        commits = self.commits
+        listed = commits.tree if commits.made and commits.tree_of == commits.now.head else None
+        return witness.moved(self.place, self.before, commits.now, self.asked.today, listed)
 
     def _tidy(self) -> Memory:
         """The memory once what a killed command and a bad moment left is done."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from learnloop_md import busy, git, plumbing, store
@@ -44,6 +45,8 @@ class Commits:
         self.name = git.author(place.repo.root) if place.repo else ""
         self.outside = [path for path in {*self.last, *self.waiting()} if not self._is_inside(path)]
         self.now = git.Status("", "", {})
+        self.tree: dict[str, str | None] = {}  # what a commit has of the memory, and which commit it is
+        self.tree_of: str | None = None
         self.look_again()
         self.hold = self._why_not_now()
 
@@ -51,6 +54,24 @@ class Commits:
         """See HEAD and what differs from it as they are now."""
         if self.place.repo:
             self.now = git.status(self.place.repo, self.place.inside, *self.outside)
+
+    def at_head(self, paths: Collection[str]) -> dict[str, str | None]:
+        """What HEAD has under each path, as "mode blob"; the whole memory is listed at once, until HEAD moves."""
+        place = self.place
+        assert place.repo is not None, "only asked inside a repository"
+        is_new = self.tree_of != self.now.head
+        known = {} if is_new else self.tree
+        others = [path for path in paths if path not in known and not self._is_inside(path)]
+        if is_new or others:
+            asked = [place.inside or ".", place.followed(place.document), *others] if is_new else others
+            found = git.entries(place.repo, self.now.head, asked) if self.now.head else {}
+            self.tree, self.tree_of = {**known, **dict.fromkeys(others), **found}, self.now.head
+        return {path: self.tree.get(path) for path in paths}
+
+    @cached_property
+    def _signs(self) -> bool:
+        """Whether our commits are to be signed: a code repository's, where the person's are."""
+        return self.place.repo is not None and not self.place.own_repo and git.signs(self.place.repo)
 
     @property
     def in_use(self) -> bool:
@@ -176,7 +197,7 @@ class Commits:
         paths = self._paths_for_git(plan)
         told = message(without(plan, self.private_slugs))
         for _ in range(_TRIES):
-            heads = git.at_head(repo, paths, self.now.head)
+            heads = self.at_head(paths)
             files = self._differing(plan, heads, scanned)
             if not files:
                 return
@@ -233,15 +254,15 @@ class Commits:
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
-        sign = not self.place.own_repo and git.signs(repo)
-        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, sign))
+        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, self._signs))
         if made.in_index:
             self.last = {path: entries for path, entries in self.last.items() if path not in files}
         else:
             self.last |= {path: [*self.last.get(path, [was[path]]), entry] for path, entry in files.items()}
-        commit = made.commit
-        self.made.append(commit)
-        self.now = self.now._replace(head=commit)
+        if self.tree_of == self.now.head:
+            self.tree, self.tree_of = {**self.tree, **files}, made.commit
+        self.made.append(made.commit)
+        self.now = self.now._replace(head=made.commit)
 
     # --- later -------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ def put_off(commits: Commits, plan: Plan) -> None:
     assert repo is not None, "only called inside a repository"
     commits.hold = "git rebase is about to begin"
     paths = {edit.path: path for edit in plan.edits if (path := commits.place.in_git(edit.path))}
-    heads = git.at_head(repo, list(paths.values()), commits.now.head)
+    heads = commits.at_head(list(paths.values()))
     files: dict[str, str | None] = {}
     for edit in plan.edits:
         path = paths.get(edit.path, "")
@@ -33,7 +33,7 @@ def drain(commits: Commits, loaded: Memory) -> None:
     if repo is None or not commits.queue:
         return
     wanted = {path: entry for item in commits.queue for path, entry in item["files"].items()}
-    if git.at_head(repo, list(wanted), commits.now.head) == wanted:  # a person committed it all
+    if commits.at_head(wanted) == wanted:  # a person committed it all
         commits.queue.clear()
         return
     if why := commits.held(commits.waiting()):
@@ -43,7 +43,7 @@ def drain(commits: Commits, loaded: Memory) -> None:
     secret = {commits.place.in_repo(path) for path in commits.private_paths}
     while commits.queue:
         item = commits.queue[0]
-        heads = git.at_head(repo, list(item["files"]), commits.now.head)
+        heads = commits.at_head(item["files"])
         ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
         if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
             ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk

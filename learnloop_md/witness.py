@@ -78,10 +78,13 @@ def save(place: Place, seen: Mapping[str, Seen]) -> None:
     store.write(file_of(place.folder), json.dumps(rows, separators=(",", ":")).encode())
 
 
-def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, ...]:
+def moved(
+    place: Place, before: str, now: git.Status, today: str, entries: Mapping[str, str | None] | None = None
+) -> tuple[str, ...]:
     """Take HEAD as seen after a command of ours, where it holds what was seen before; what to say where it does not.
 
-    before is HEAD as the command found it. A witness that cannot be kept stops no command: `verify` tells.
+    before is HEAD as the command found it; entries is what HEAD has of the memory, where a commit of ours made it so. A
+    witness that cannot be kept stops no command: `verify` tells.
     """
     if place.repo is None or not now.head or not now.branch:
         return ()
@@ -91,7 +94,7 @@ def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, 
         if old and old.commit != before and lost(place, old, now.head):
             return (f"the history is not the one seen on {old.when}: run learnloop verify --witness",)
         newest = now.head if now.head != before else ""  # what moved HEAD since is a commit of ours
-        save(place, {**seen, now.branch: present(place, now.head, today, newest)})
+        save(place, {**seen, now.branch: present(place, now.head, today, newest, entries)})
     except UnableError:
         pass
     return ()
@@ -116,10 +119,12 @@ def _contains(place: Place, goal: str, commit: str) -> bool:
     return _call(place, "merge-base", "--is-ancestor", commit, goal, check=False).returncode == 0
 
 
-def present(place: Place, head: str, today: str, newest: str = "") -> Seen:
-    """A commit as it is seen today; newest is the newest commit that touches the memory, where that is known."""
+def present(
+    place: Place, head: str, today: str, newest: str = "", entries: Mapping[str, str | None] | None = None
+) -> Seen:
+    """A commit as it is seen today; newest, the newest commit that touches the memory, and its entries where known."""
     commit = newest or _out(place, "rev-list", "-1", head, "--", *_where(place)).strip()
-    return Seen(commit or head, today, tree_at(place, head))
+    return Seen(commit or head, today, tree_at(place, head) if entries is None else _files(place, entries))
 
 
 # --- the history ----------------------------------------------------------------------------------------------------
@@ -179,8 +184,11 @@ def tip(place: Place, branch: str) -> str:
 def tree_at(place: Place, revision: str) -> Tree:
     """The memory's files in a commit."""
     assert place.repo is not None, "only asked inside a repository"
-    found = git.entries(place.repo, revision, _where(place), extra=_PLAIN, check=True)
-    rows = {path: entry.split() for path, entry in found.items() if is_ours(place, path)}
+    return _files(place, git.entries(place.repo, revision, _where(place), extra=_PLAIN, check=True))
+
+
+def _files(place: Place, entries: Mapping[str, str | None]) -> Tree:
+    rows = {path: entry.split() for path, entry in entries.items() if entry and is_ours(place, path)}
     return {path: blob for path, (mode, blob) in rows.items() if mode != _REPOSITORY}
 
 
