@@ -160,6 +160,11 @@ def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
 
+def stems(text: str) -> set[str]:
+    """The words of a text that carry content, as stems."""
+    return {_stem(word) for word in _BITS.findall(text.lower()) if word not in _STOP}
+
+
 def _glance(text: str) -> set[str]:
     """The stems of a plain text; nothing for one that needs a closer look."""
     words = _BITS.findall(text.lower()) if text.isascii() else []
