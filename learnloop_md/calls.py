@@ -42,7 +42,7 @@ class Call(NamedTuple):
         if given is None:
             return otherwise
         if int(given) < 1:
-            raise UsageError(f"--{name} {given} is not above 0", f"leave it away for {otherwise}")
+            raise UsageError(f"--{name.replace('_', '-')} {given} is not above 0", f"leave it away for {otherwise}")
         return int(given)
 
     @property

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook
+from learnloop_md import codify, guard, head, index, lessonfile, notebook, portability
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -342,6 +342,7 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
     for number, at in _doubled_numbers(text):
         message = f"the number {number} is given twice in this list; what cites it may mean either"
         found.append(Finding("../SKILL.md", at, "number-twice", WARNING, message))
+    found += [Finding("../SKILL.md", n, "portability", WARNING, why) for n, why in portability.claude_only(text)]
     name = memory.place.document
     prose, contract = codify.prose_and_contract(text)
     if not re.search(rf"references/{re.escape(name)}", prose):

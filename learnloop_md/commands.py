@@ -51,6 +51,12 @@ _WRITE = (
 )
 _SLUG = Word("slug", "The lesson: its name or any unique beginning of it.")
 _EVIDENCE = Option("--evidence", "Where it was seen: a pull request, a session, a line.")
+_SETTINGS = (
+    Option("--scope", "project (.claude/settings.json; the default), local (settings.local.json) or user."),
+    Option("--yes", "Write it without asking.", "flag"),
+    JSON,
+    Option("--dry-run", "Show the diff; write nothing.", "flag"),
+)
 
 TABLE = (
     Command(
@@ -68,6 +74,11 @@ TABLE = (
             Option(
                 "--skill",
                 "Give the skill in this folder a memory: references/memory.md and the contract in SKILL.md.",
+            ),
+            Option(
+                "--auto-learn",
+                "With --skill: the skill's own Stop hook, which asks Claude Code once per session what was learned.",
+                "flag",
             ),
             Option("--dir", "Another folder for the memory, relative to the repository's root."),
             Option(
@@ -271,6 +282,40 @@ TABLE = (
         _WRITE,
     ),
     Command(
+        "export",
+        "export:export",
+        "agents: put the current lessons into AGENTS.md, as a block that is renewed and never overwrites an edit.",
+        (Word("what", "agents."),),
+        (
+            *_LOOK,
+            Option("--to", "Another file than AGENTS.md at the repository's root."),
+            Option("--remove", "Take the block out again.", "flag"),
+            Option("--replace", "Where the block was edited by hand: keep the edited text outside of it.", "flag"),
+            Option("--dry-run", "Show the diff; write nothing.", "flag"),
+        ),
+    ),
+    Command(
+        "install",
+        "install:install",
+        "Write the hooks into Claude Code's settings; the diff is shown first.",
+        (),
+        _SETTINGS,
+    ),
+    Command(
+        "uninstall",
+        "install:uninstall",
+        "Take exactly what install wrote out of Claude Code's settings.",
+        (),
+        _SETTINGS,
+    ),
+    Command(
+        "doctor",
+        "doctor:doctor",
+        "Look whether program, memory, hooks, settings and skills work together here; exit 1 on failures.",
+        (),
+        _LOOK,
+    ),
+    Command(
         "git-config",
         "mergedriver:git_config",
         "Register the merge drivers for lesson files, MEMORY.md and memory.md with git, or take them out.",
@@ -301,6 +346,18 @@ TABLE = (
         "hook",
         "hooks:main",
         "Answer an event of Claude Code's hooks: JSON on standard input; exit 0 whatever happens.",
+    ),
+    Command(
+        "reflect",
+        "reflecting:reflect",
+        "Find what a session's transcript has to teach; exit 1 when there is something and nothing was captured.",
+        (),
+        (
+            Option("--transcript", "The transcript: Claude Code's file SESSION.jsonl (required)."),
+            Option("--min-signals", "Say so from this many signals on; else 1.", "number"),
+            Option("--scan-only", "List the signals alone, not the commands that would capture them.", "flag"),
+            *_LOOK,
+        ),
     ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
 )

@@ -85,10 +85,9 @@ def _prompt(now: Moment) -> Mapping[str, Any] | None:
 
 def _catch_up(now: Moment) -> None:
     """Once in a session, when the client has loaded MEMORY.md: absorb what came by a pull, record it for the hooks."""
-    if now.place and now.session and not now.session.rows("caught-up"):
-        now.session.add("caught-up")
-        if brief.is_stale(now.place, brief.load(now.place)):
-            moment.start_sync(now.place)
+    place = now.place
+    if place and now.session and now.session.once("caught-up") and brief.is_stale(place, brief.load(place)):
+        moment.start_sync(place)
 
 
 def _skill(now: Moment) -> Mapping[str, Any] | None:

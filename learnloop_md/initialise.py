@@ -14,6 +14,7 @@ from learnloop_md import (
     git,
     guard,
     index,
+    jsonedit,
     lessonfile,
     memory,
     notebook,
@@ -25,7 +26,7 @@ from learnloop_md.apply import Done
 from learnloop_md.codify import check_skill, skill_faults
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
-from learnloop_md.foreign import with_attributes, with_contract, with_json_key, with_settings
+from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_settings
 from learnloop_md.lesson import free_slug, slugify
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Memory
@@ -42,6 +43,7 @@ class Options(NamedTuple):
     skill: str = ""
     folder: str = ""
     yes: bool = False
+    auto_learn: bool = False
 
 
 class Consent(NamedTuple):
@@ -65,6 +67,9 @@ def initialise(options: Options) -> Initialised:
     """Make or adopt a memory. Raises LearnloopError before anything is written where it cannot be done."""
     if sum(map(bool, (options.native, options.skill, options.folder))) > 1:
         raise UsageError("--native, --skill and --dir exclude each other", "give one of them")
+    if options.auto_learn and not options.skill:
+        hint = "name the skill too: --skill PATH; for a whole project: learnloop install"
+        raise UsageError("--auto-learn writes the hook of a skill", hint)
     if options.skill:
         return _init_skill(options)
     if options.native:
@@ -104,7 +109,7 @@ def _init_repository(options: Options) -> Initialised:
         files[root / ".gitignore"] = _lifted(repo, name, rule, options.yes)
         said.append(f"git ignored {name} ({rule}): .gitignore now lets it through")
     local = root / ".claude" / "settings.local.json"
-    files[local] = with_json_key(_text(local), "autoMemoryDirectory", str(folder), local)
+    files[local] = _with_memory(local, folder)
     where = Place(folder, "project", "init", repo, settings.load([folder, root]), place.INDEX)
     files[root / ".gitattributes"] = _with_attributes(root / ".gitattributes", where)
     config = root / settings.FILE
@@ -112,6 +117,14 @@ def _init_repository(options: Options) -> Initialised:
     claude_own = claude.default_memory(root, repo)
     copies, open_ = _copies(claude_own, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
+
+
+def _with_memory(file: Path, folder: Path) -> str:
+    """Claude's settings file with the memory's folder named in it."""
+    try:
+        return jsonedit.set_key(_text(file), ["autoMemoryDirectory"], str(folder))
+    except jsonedit.JsonError as error:
+        raise error.of(file, UsageError) from error
 
 
 def _has_link(root: Path, name: str) -> bool:
@@ -330,6 +343,8 @@ def _init_skill(options: Options) -> Initialised:
     if faults := [fault for fault in skill_faults(before) if fault.startswith("its head")]:
         message = f"{skill / 'SKILL.md'} is no valid skill: {faults[0]}"
         raise UnableError(message, "give it a head with name and description", code="invalid-skill")
+    if options.auto_learn:
+        after = with_auto_learn(after)
     check_skill(before, after)
     files = {skill / "SKILL.md": after}
     if where.repo:

@@ -45,6 +45,9 @@ class Moment(NamedTuple):
     def memory(self) -> Place | None:
         """The memory that the session's notes go to: the invoked skill's, else the project's."""
         target = self.session.target if self.session else ""
+        own = os.environ.get("CLAUDE_PLUGIN_ROOT", "")
+        if not target and own and (Path(own) / "SKILL.md").is_file():
+            target = own  # a hook in SKILL.md's head gets the skill's folder there (measured)
         return at(Path(target), self.cwd) if target else self.place
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from learnloop_md import guard, moment, signals
-from learnloop_md.lesson import fold, shorten
+from learnloop_md import moment, signals
+from learnloop_md.errors import LearnloopError
 from learnloop_md.moment import Moment
+from learnloop_md.place import Place
+from learnloop_md.sessions import Session
 from learnloop_md.signals import Run, Signal
 
-_TEXT = 200  # characters kept of a signal
 _TAIL = 200_000  # bytes of a transcript that are searched for what was said last
 _SHOWN = 5
-WITHHELD = "(withheld: holds what looks like a secret)"
+_HEARD = "heard"  # the mark of a session whose prompts and tools the hooks get
 
 
 def words(now: Moment) -> None:
     """Note a correction or a validated success among the signals."""
     prompt = now.text("prompt")
-    if not now.session or not now.memory or not signals.is_human(prompt):
+    if not now.session or not now.memory:
         return
+    now.session.once(_HEARD)
     kind = signals.of_words(prompt, _last_said(now.text("transcript_path")), now.memory.settings.correction_words)
     if kind:
         now.session.add("signal", kind=kind, text=_kept(prompt))
@@ -33,21 +35,18 @@ def tool(now: Moment) -> None:
     session, memory, name = now.session, now.memory, now.text("tool_name")
     if not session or not memory:
         return
+    session.once(_HEARD)
     failed = now.event == "PostToolUseFailure"
     if not failed and _is_ours(now):
         session.add("captured", by=name)
         moment.start_sync(memory)
         return
-    runs = session.rows("tool")
+    runs, given = session.rows("tool"), now.said.get("tool_input")
+    key = signals.key_of(given) if isinstance(given, Mapping) else ""
     if failed and not now.flag("is_interrupt"):
-        session.add("tool", name=name, key=_kept(_key(now)), failed=True, text=_kept(now.text("error")))
+        session.add("tool", name=name, key=_kept(key), failed=True, text=_kept(now.text("error")))
     elif not failed and any(row.get("name") == name and row.get("failed") for row in runs[-_SHOWN:]):
-        session.add("tool", name=name, key=_kept(_key(now)), failed=False)
-
-
-def _key(now: Moment) -> str:
-    """What a tool was asked for: the command, the file."""
-    return now.given("command") or now.given("file_path") or now.given("url") or now.given("pattern")
+        session.add("tool", name=name, key=_kept(key), failed=False)
 
 
 def _is_ours(now: Moment) -> bool:
@@ -61,18 +60,19 @@ def _is_ours(now: Moment) -> bool:
 def question(now: Moment) -> str:
     """What Stop asks once in a session: signals were seen and nothing was captured; "" where it yields (R004-83)."""
     session, memory = now.session, now.memory
-    if not session or not memory or now.flag("stop_hook_active") or session.rows("asked", "captured"):
+    if not session or not memory or now.flag("stop_hook_active"):
         return ""
-    found = _signals(session.rows("signal", "tool"))
-    if not found:
+    if session.has("asked") or session.rows("captured"):
         return ""
-    session.add("asked")
+    found = _noticed(session) if session.has(_HEARD) else _in_transcript(now, memory)
+    if not found or not session.once("asked"):
+        return ""
     shown = [f"- {row.kind}: {row.text}" for row in found[:_SHOWN]]
     more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    count = "1 signal" if len(found) == 1 else f"{len(found)} signals"
     return "\n".join(
         [
-            f"learnloop noticed {len(found)} {'signal' if len(found) == 1 else 'signals'} in this session, "
-            "and nothing was captured:",
+            f"learnloop noticed {count} in this session, and nothing was captured:",
             *shown,
             *more,
             "For each that holds a lesson worth keeping beyond this task, run:",
@@ -83,6 +83,32 @@ def question(now: Moment) -> str:
     )
 
 
+def _noticed(session: Session) -> list[Signal]:
+    """The signals of a session, each once though several of our hooks may have noticed it."""
+    rows = session.rows("signal", "tool")
+    said = [Signal(str(r.get("kind", "")), str(r.get("text", ""))) for r in rows if r["what"] == "signal"]
+    runs = [
+        Run(str(r.get("name", "")), str(r.get("key", "")), r.get("failed") is True, str(r.get("text", "")))
+        for r in rows
+        if r["what"] == "tool"
+    ]
+    found = said + signals.of_tools(list(dict.fromkeys(runs)))
+    return list({(row.kind, row.text): row for row in found}.values())
+
+
+def _in_transcript(now: Moment, memory: Place) -> list[Signal]:
+    """The signals of a session whose other events no hook of ours gets (a skill's own Stop hook)."""
+    from learnloop_md import hindsight  # lazy: an installed hook notices as it goes
+
+    try:
+        found, captured = hindsight.scan(
+            Path(now.text("transcript_path")), memory.folder, memory.settings.correction_words
+        )
+    except LearnloopError:
+        return []
+    return [] if captured else [Signal(row.kind, row.text) for row in found]
+
+
 def _trigger(found: list[Signal]) -> str:
     return (
         "correction"
@@ -91,19 +117,11 @@ def _trigger(found: list[Signal]) -> str:
     )
 
 
-def _signals(rows: list[dict[str, Any]]) -> list[Signal]:
-    said = [Signal(str(r.get("kind", "")), str(r.get("text", ""))) for r in rows if r["what"] == "signal"]
-    runs = [
-        Run(str(r.get("name", "")), str(r.get("key", "")), r.get("failed") is True, str(r.get("text", "")))
-        for r in rows
-        if r["what"] == "tool"
-    ]
-    return said + signals.of_tools(runs)
-
-
 def _kept(text: str) -> str:
     """A text as it may stand in the session's file: short, on one line, without a secret."""
-    return WITHHELD if guard.find_secrets(text[:20_000]) else shorten(fold(text[:20_000]), _TEXT)
+    from learnloop_md import hindsight  # lazy: most events keep no text (6 ms)
+
+    return hindsight.told(text)
 
 
 def _last_said(transcript: str) -> str:

@@ -56,9 +56,8 @@ def _uninitialised(now: Moment, place: Place) -> list[str]:
     if repo is None or session is None or place.own_repo or place.kind != "project" or not repo.holds(place.folder):
         return []
     local = repo.main_root / ".claude" / "settings.local.json"
-    if claude.memory_named_in(local) or session.rows("told"):
+    if claude.memory_named_in(local) or not session.once("told"):
         return []
-    session.add("told")
     return [f"learnloop: this clone does not use the memory in {place.inside} yet: run `learnloop init`"]
 
 

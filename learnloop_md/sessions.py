@@ -42,6 +42,22 @@ class Session(NamedTuple):
         found = [row for line in lines if (row := _row(line))]
         return [row for row in found if row["what"] in what]
 
+    def once(self, what: str) -> bool:
+        """Whether this is the first time in the session; of hooks that run side by side one alone is the first."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.close(os.open(self._mark(what), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            return False
+        return True
+
+    def has(self, what: str) -> bool:
+        """Whether `once` was asked before."""
+        return self._mark(what).exists()
+
+    def _mark(self, what: str) -> Path:
+        return self.path.with_suffix(f".{what}")
+
     @property
     def target(self) -> str:
         """The folder of the skill's memory that the session's notes go to, "" for the project's."""
@@ -70,7 +86,7 @@ def _folder(repo: Repo | None) -> Path:
 def forget_old(repo: Repo | None, now: float | None = None) -> None:
     """Remove what was noticed in sessions that ended long ago."""
     limit = (time.time() if now is None else now) - _KEPT_DAYS * 86_400
-    for file in _folder(repo).glob("*.jsonl"):
+    for file in _folder(repo).glob("*"):
         try:
             if file.stat().st_mtime < limit:
                 file.unlink()

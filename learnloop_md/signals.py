@@ -1,21 +1,22 @@
 """Recognises what is worth a lesson: a person's correction or confirmation, a tool that failed (R004-81, R004-82)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from learnloop_md import signal_words as words
 
-LONG = 60  # words; from here on a turn is a task description, in which only strong rules count
+LOOKED_AT = 20_000  # characters of a prompt; who corrects says so before that
 NEAR = 5  # runs within which another way counts as the way around a failure
 
 
 class Signal(NamedTuple):
-    """What was noticed: "correction", "success", "failure" or "workaround", and the text that shows it."""
+    """What was noticed: "correction", "success", "failure" or "workaround", the text that shows it, and which run."""
 
     kind: str
     text: str
+    run: int = 0  # its place among the runs
 
 
 class Run(NamedTuple):
@@ -43,6 +44,8 @@ _NOT_A_PERSON = (
     "Caveat: The messages below were generated",
     "The user doesn't want to proceed",
 )
+_ANSWER = 4  # words; what is shorter answers a question that was asked
+_AGAINST = r"(?:no|nope|nah|not|that'?s not|wrong|don'?t|nein|non|n[aã]o|nee)\b"
 _REMINDER = r"<system-reminder>.*?(?:</system-reminder>|\Z)"
 _MEMORY = r"Contents of \S[^\n]*\.md\b"
 
@@ -54,22 +57,30 @@ def is_human(prompt: str) -> bool:
 
 
 def of_words(prompt: str, before: str = "", more: Sequence[str] = ()) -> str:
-    """ "correction", "success" or "" for a person's words after the assistant's, with correction words of their own."""
+    """What a person's words are: "correction", "success" (of what the assistant said before) or "".
+
+    more are the correction words of their own (setting correction_words). R004-81.
+    """
+    prompt = prompt[:LOOKED_AT]
     if not is_human(prompt):
         return ""
-    own = _own(prompt)
-    if _corrects(own, asked=before.rstrip().endswith("?"), more=more):
-        return "correction"
-    return "success" if _confirms(own, before) else ""
+    own, said = _own(prompt), before[-LOOKED_AT:].lower()
+    corrects = _corrects(own, asked=bool(_found(words.OFFERS).search(said)), more=more)
+    if _confirms(own, said) and not (corrects and _found(_AGAINST).match(own)):
+        return "success"
+    return "correction" if corrects else ""
 
 
-# What is not said but shown: code, quotations, pasted lines.
+# What is not said but shown: code, quotations, pasted lines, and what follows a line that introduces it.
 _SHOWN = (
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
-    r"|^[ \t]*>.*?$"
-    r"|^[^\n]{0,200}:[ \t]*\n[ \t]*\n(?:.|\n)*\Z"
+    r"|^[ \t]*>[^\n]*$"
     r"|^[ \t]*(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\$ |at \S+\(|Traceback|File \""
     r"|\w*(?:Error|Exception|Warning)\b:?|(?:error|warning|fatal|npm ERR!|FAIL(?:ED)?)\b[:\[ ])[^\n]*$"
+)
+_INTRODUCED = (
+    r"^(?![^\n]*\b(?:things|points|notes|remarks|feedback|corrections)\b)([^\n]{1,200}:)"
+    r"[ \t]*\n(?:\s*\n|(?=[ \t]*(?:[-*•]|\d+[.)]) )).*\Z"
 )
 _QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
 
@@ -78,38 +89,74 @@ def _own(prompt: str) -> str:
     """What the person says themselves, in lower case with straight apostrophes."""
     text = _found(_REMINDER, "s").sub("", prompt)
     text = _found(_SHOWN, "sm").sub(" ", text)
-    text = _found(r"`[^`\n]*`").sub("code", text)
-    text = _found(_QUOTED).sub("quote", text).lower().replace("’", "'").replace("‘", "'")
+    text = _found(_INTRODUCED, "sm").sub(r"\1", text)
+    text = _found(r"`[^`\n]*`").sub("code", text).replace("’", "'").replace("‘", "'")
+    text = _found(_QUOTED).sub("quote", text).lower()
     for pattern, _ in words.HARMLESS:
-        text = _found(rf"(?<!\w)(?:{pattern})").sub(" ", text)
+        text = _found(rf"(?<!\w)(?:{pattern})(?!\w)").sub(" ", text)
     return text.strip()
 
 
-def _sentences(text: str) -> Iterator[tuple[str, bool]]:
-    """The sentences of a text without their openers, and whether each asks."""
+class _Part(NamedTuple):
+    """A sentence, or a clause of one, without its openers."""
+
+    text: str
+    begins: bool  # begins the turn
+    contrasts: bool  # follows a "but"
+    asks: bool
+
+
+def _parts(text: str, *, clauses: bool) -> Iterator[_Part]:
+    begins = True
     for match in _found(r"([^.!?;\n]*(?:[.](?=\w)[^.!?;\n]*)*)([.!?;\n]+|\Z)").finditer(text):
-        for part in _found(r"\s[—–-]+\s|:\s|,? (?:but|except|although|aber|mais|pero|mas)\b").split(match[1]):
-            if plain := _found(rf"^(?:(?:{words.OPENERS})\b[\s,:.!-]*)*").sub("", part.strip(" ,-")):
-                yield plain, "?" in match[2]
+        turns = _found(rf"(?:^|[\s,]+)(?:{words.CONTRAST})\b[\s,:]*").split(match[1])
+        for number, turn in enumerate(turns):
+            conditional = _found(r"\s*(?:if|when|unless|once|until|whenever)\b").match(turn)
+            pieces = _found(r"\s[—–-]+\s|:\s").split(turn)
+            pieces += turn.split(", ")[1:] if clauses and not conditional else []
+            for place, piece in enumerate(pieces):
+                if plain := _found(rf"^(?:(?:{words.OPENERS})\b[\s,:.!-]*)*").sub("", piece.strip(" ,-")):
+                    asks = "?" in match[2] or bool(_found(words.ASKS).match(plain))
+                    yield _Part(plain, begins, number > 0 and place == 0, asks)
+                    begins = False
 
 
 def _corrects(text: str, *, asked: bool, more: Sequence[str]) -> bool:
-    long = len(text.split()) >= LONG
+    if _found(words.PLEASED).search(text):
+        return False
+    size = len(text.split())
     task = bool(_found(rf"(?:(?:{words.OPENERS})[\s,]+)*(?:{words.TASKS})\b").match(text))
-    for number, (sentence, asks) in enumerate(_sentences(text)):
+    agrees = bool(_found(words.YES).match(text))
+    if asked and size < _ANSWER:
+        return False
+    for part in _parts(text, clauses=size <= words.SHORT and not task and not agrees):
         for rule in words.CORRECTIONS:
-            if asks and rule.reason != "a question that blames":
-                continue
-            if rule.where == "turn" and (number or asked):
-                continue
-            if rule.where != "strong" and (long or (task and number)):
-                continue
-            find = _found(rf"(?<!\w)(?:{rule.pattern})")
-            if find.match(sentence) if rule.where in ("turn", "sentence") else find.search(sentence):
+            if _counts(rule, part, size, task=task, agrees=agrees, asked=asked) and _matches(rule, part.text):
                 return True
-        if not asks and any(_word(word).search(sentence) for word in more if word.strip()):
+        if not part.asks and size <= words.LONG and any(_word(word).search(part.text) for word in more if word.strip()):
             return True
     return False
+
+
+def _counts(rule: words.Rule, part: _Part, size: int, *, task: bool, agrees: bool, asked: bool) -> bool:
+    """Whether a rule may be looked for in a part of a turn of so many words."""
+    if rule.where == "strong":
+        return not part.asks
+    if (rule.where == "question") != part.asks:
+        return False
+    if size > rule.words and not (part.begins and rule.words >= words.LONG):
+        return False
+    if rule.where == "question":
+        return True
+    if (task or (agrees and part.begins)) and not part.contrasts:
+        return False
+    first = (part.begins and not asked) or part.contrasts
+    return {"turn": first, "contrast": part.contrasts}.get(rule.where, True)
+
+
+def _matches(rule: words.Rule, text: str) -> bool:
+    find = _found(rf"(?<!\w)(?:{rule.pattern})")
+    return bool(find.search(text) if rule.where in ("any", "strong") else find.match(text))
 
 
 def _word(word: str) -> re.Pattern[str]:
@@ -120,11 +167,11 @@ def _word(word: str) -> re.Pattern[str]:
 
 
 def _confirms(text: str, before: str) -> bool:
-    if "?" in text or len(text.split()) >= LONG:
+    if "?" in text or len(text.split()) > words.LONG or _found(rf"(?<!\w)(?:{words.CONTRAST})(?!\w)").search(text):
         return False
     if _found(rf"(?<!\w)(?:{words.KEEP})").search(text):
         return True
-    chose = _found(rf"(?<!\w)(?:{words.CHOICE})(?!\w)").search(before.lower())
+    chose = _found(rf"(?<!\w)(?:{words.CHOICE})(?!\w)").search(before)
     return bool(chose and _found(rf"(?<!\w)(?:{words.PRAISE})(?!\w)").search(text))
 
 
@@ -136,8 +183,15 @@ _CLIENT = (
     r"|String to replace not found|The user doesn't want to|User rejected|\[Request interrupted|Permission to use"
     r"|Claude requested permissions|This command requires approval|\w+:\w+ hook error|No such tool available"
 )
+REFUSED = "User rejected tool use\n"  # stands before the text of a run that was refused or interrupted
+_KEYS = ("command", "file_path", "notebook_path", "url", "pattern", "query", "skill", "description")
 _WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _PREFIX = r"(?:(?:\w+=\S*|sudo|env|time|timeout \S+|nice|command|exec)\s+)*"
+
+
+def key_of(given: Mapping[str, object]) -> str:
+    """What a tool was called with: its command, its file, its address."""
+    return next((str(given[key]) for key in _KEYS if given.get(key)), "")
 
 
 def of_tools(runs: Sequence[Run]) -> list[Signal]:
@@ -145,16 +199,14 @@ def of_tools(runs: Sequence[Run]) -> list[Signal]:
 
     A command that failed and later worked unchanged is no signal: what it tested was mended.
     """
+    worked = {(run.name, run.key): number for number, run in enumerate(runs) if not run.failed}
     found: dict[tuple[str, str], Signal] = {}
     for number, run in enumerate(runs):
-        if not failed(run):
+        if not failed(run) or worked.get((run.name, run.key), -1) > number:
             continue
-        later = runs[number + 1 :]
-        if any(other.name == run.name and other.key == run.key and not other.failed for other in later):
-            continue
-        way = _way_around(run, later[:NEAR])
-        text = f"{run.name}: {run.key}" + (f" → worked: {way.key}" if way else f" → {_first_line(run.text)}")
-        found[run.name, run.key] = Signal("workaround" if way else "failure", text)
+        way = _way_around(run, runs[number + 1 : number + 1 + NEAR])
+        text = f"{run.name}: {run.key} → " + (f"worked: {way.key}" if way else _first_line(run.text))
+        found[run.name, run.key] = Signal("workaround" if way else "failure", text, number)
     return list(found.values())
 
 
@@ -165,14 +217,15 @@ def failed(run: Run) -> bool:
 
 def _answers(run: Run) -> bool:
     """Whether exit code 1 is an answer: grep, test and their like found nothing, diff found a difference."""
-    exit_1 = _found(r"\s*(?:Error: )?Exit code 1\s*(.*)", "s").match(run.text)
-    last = _found(r"&&|\|\||[;|\n]").split(run.key.strip())[-1]
-    program = _program(last)
-    quiet = bool(exit_1) and not exit_1[1].strip() if exit_1 else False
-    return bool(exit_1) and (program in ("diff", "cmp") or (quiet and program in _ASKING))
+    one = _found(r"\s*(?:Error: )?Exit code 1(?!\d)(.*)", "s").match(run.text)
+    if not one:
+        return False
+    program = _program(_found(_JOINS).split(run.key.strip())[-1])
+    return program in ("diff", "cmp") or (program in _ASKING and not one[1].strip())
 
 
-_ASKING = ("grep", "egrep", "fgrep", "rg", "ag", "test", "[", "[[", "pgrep", "which", "command", "type", "git", "false")
+_JOINS = r"&&|\|\||[;|\n]"  # between commands
+_ASKING = ("grep", "egrep", "fgrep", "rg", "ag", "test", "[", "[[", "pgrep", "which", "command", "type", "git")
 
 
 def _program(command: str) -> str:
@@ -195,15 +248,15 @@ def _related(one: str, other: str) -> bool:
     if not first or not second:
         return False
     if first[0] == second[0]:
-        verbs = [words[1] for words in (first, second) if len(words) > 1 and _found(r"[a-z][a-z-]*$").match(words[1])]
+        verbs = [row[1] for row in (first, second) if len(row) > 1 and _found(r"[a-z][a-z-]*$").match(row[1])]
         return len(verbs) < 2 or verbs[0] == verbs[1]
-    targets = [{word for word in words[1:] if len(word) > 2 and word[0] != "-"} for words in (first, second)]
+    targets = [{word for word in row[1:] if len(word) > 2 and word[0] != "-"} for row in (first, second)]
     return bool(targets[0] & targets[1])
 
 
 def _heart(command: str) -> list[str]:
     """The words of the first command that is not a change of folder."""
-    for part in _found(r"&&|\|\||[;|\n]").split(command):
+    for part in _found(_JOINS).split(command):
         plain = _found(rf"^\s*{_PREFIX}").sub("", part)
         if plain.strip() and not plain.startswith(("cd ", "set ", "export ")):
             return plain.split()

@@ -293,7 +293,13 @@ def init(call: Call) -> Answer:
     from learnloop_md import initialise  # lazy: once in a memory's life
 
     options = initialise.Options(
-        call.cwd, call.asked, call.flag("native"), call.text("skill"), call.text("dir"), yes=call.flag("yes")
+        call.cwd,
+        call.asked,
+        call.flag("native"),
+        call.text("skill"),
+        call.text("dir"),
+        yes=call.flag("yes"),
+        auto_learn=call.flag("auto_learn"),
     )
     made = initialise.initialise(options)
     place = made.place

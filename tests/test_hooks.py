@@ -343,6 +343,36 @@ def test_a_success_counts_after_a_choice_that_the_transcript_tells_of(hook: Hook
     assert [row["kind"] for row in hook.rows("signal")] == ["success"]
 
 
+def transcript(path: Path, *said: str) -> str:
+    rows = [{"type": "user", "message": {"role": "user", "content": text}, "promptSource": "typed"} for text in said]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_a_skills_own_stop_hook_hears_the_session_in_its_transcript(
+    hook: Hooks, skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R004-80: no other hook of ours need be installed; its memory is the skill's."""
+    path = transcript(tmp_path / "t.jsonl", "Review this", NO)
+    monkeypatch.setenv("CLAUDE_PLUGIN_ROOT", str(skill))
+    asked = hook.asks(transcript_path=path)
+    assert f"- correction: {NO}" in asked
+    assert hook.asks(transcript_path=path) == ""
+
+
+def test_where_the_other_hooks_are_installed_the_transcript_is_not_asked(hook: Hooks, tmp_path: Path) -> None:
+    hook("UserPromptSubmit", prompt="hello")
+    assert hook.asks(transcript_path=transcript(tmp_path / "t.jsonl", NO)) == ""
+
+
+def test_a_signal_that_two_of_our_hooks_noticed_is_one(hook: Hooks) -> None:
+    """A plugin and installed hooks may both be on."""
+    for _ in range(2):
+        hook("UserPromptSubmit", prompt=NO)
+        hook("PostToolUseFailure", tool_name="Bash", tool_input={"command": "make x"}, error="Exit code 2\nno rule")
+    assert hook.asks().count("- ") == 2
+
+
 def test_after_a_compaction_the_session_is_told_what_stop_would_have_asked(hook: Hooks) -> None:
     """Design §7: PreCompact itself says nothing."""
     hook("UserPromptSubmit", prompt=NO)
