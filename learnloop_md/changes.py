@@ -208,8 +208,15 @@ def _words_of(text: str) -> Counter[str]:
 
 def _fields_changed(before: str, after: str) -> set[str]:
     """The keys of the head whose values differ, ours and others alike."""
+    if _head_lines(before) == _head_lines(after):
+        return set()
     old, new = _fields(before), _fields(after)
     return {key for key in old.keys() | new.keys() if old.get(key) != new.get(key)}
+
+
+def _head_lines(text: str) -> tuple[str, ...]:
+    parts = head.split(text)
+    return parts.lines if parts else ()
 
 
 def _fields(text: str) -> dict[str, Tree]:

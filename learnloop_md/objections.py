@@ -25,8 +25,11 @@ def of_memory(base: Side, head: Side, before: Memory, after: Memory, found: list
         for slug in before.lessons.keys() | after.lessons.keys()
         if _text(before, slug) != _text(after, slug) or _names_gone(after, slug)
     }
-    old = checks.findings(before, _reader(base, before.place), only=changed & before.lessons.keys())
     new = checks.findings(after, _reader(head, after.place), only=changed & after.lessons.keys())
+    # Of base only what may be the same finding is looked for.
+    places = {finding.path for finding in new}
+    asked = {slug for slug in changed & before.lessons.keys() if before.lessons[slug].path in places}
+    old = checks.findings(before, _reader(base, before.place), only=asked) if new else []
     rows = [*checks.new_only(new, old), *_hidden(before, after, changed), *_of_private(base, before, after, changed)]
     rows += _alike(after, changed) + _due(after, found)
     place = after.place

@@ -48,8 +48,8 @@ class Side:
         """Read these files at once; one that is larger than a lesson may be is not read."""
         if self.on_disk:
             return
-        wanted = {self.listed[path].blob for path in paths if path in self.listed} - self._known.keys()
-        blobs = sorted(wanted)
+        wanted = (self.listed[path].blob for path in paths if path in self.listed)
+        blobs = sorted({blob for blob in wanted if blob not in self._known})
         if not blobs:
             return
         given = "".join(f"{blob}\n" for blob in blobs).encode()
