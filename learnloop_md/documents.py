@@ -75,7 +75,8 @@ def compared(before: Memory, after: Memory, touched: Collection[str]) -> Said | 
     if before.blocked or after.blocked:
         return None  # it cannot be read, which is a finding
     if before.document == after.document or not after.has_document:
-        return None if after.has_document or not before.document.strip() else Said("the document is gone", 1, True)
+        gone = not after.has_document and before.document.strip() and after.lessons
+        return Said("the document is gone", 1, True) if gone else None
     rows = [_rows(memory) for memory in (before, after)]
     (old, old_prose), (new, new_prose) = rows
     numbers, words, lost = 0, [], []
@@ -91,7 +92,7 @@ def compared(before: Memory, after: Memory, touched: Collection[str]) -> Said | 
     gone, come = less.total() - len(counted), more.total() - len(counted)
     said = [
         f"{numbers} {'number' if numbers == 1 else 'numbers'} changed" if numbers else "",
-        f"the {_entry(after.place)} of {_names(words)} reworded" if words else "",
+        f"the {_entry(after.place)} of {_names(words)} is reworded" if words else "",
         f"the {_entry(after.place)} of {_names(lost)} is lost" if lost else "",
         f"{gone} {'line' if gone == 1 else 'lines'} of prose less" if gone else "",
         f"{come} {'line' if come == 1 else 'lines'} of prose more" if come else "",

@@ -12,6 +12,7 @@ from learnloop_md.lesson import Lesson
 _MOST = 200  # pairs that are looked at closely: a report of more helps nobody
 _WHOLE = 0.7  # how much two whole lessons must share where their rules do not tell,
 _ENOUGH = 5  # and how many words: a template with another name in it has fewer
+_OTHERS = ("the numbers differ", "the names differ", "other words")  # one sentence about two things is two lessons
 
 
 class Pair(NamedTuple):
@@ -52,11 +53,11 @@ def _told(lesson: Lesson, other: Lesson, shared: int) -> tuple[str, str] | None:
     for like in rules[:1]:
         if like.verdict == "opposite":
             return "opposite", like.why
-        return None if like.why.startswith("the numbers differ") else ("near", like.why)
+        return None if like.why.startswith(_OTHERS) else ("near", like.why)
     if shared < _ENOUGH:
         return None
     whole = [f"{x.description}. {x.rule} {x.why} {x.how}" for x in (lesson, other)]
     for like in sameness.rank(whole[0], [(other.slug, whole[1])]):
-        if like.score >= _WHOLE and not like.why.startswith(("the numbers differ", "the names differ")):
+        if like.score >= _WHOLE and not like.why.startswith(_OTHERS):
             return "near", f"{round(like.score * 100)} % of the words"
     return None
