@@ -75,8 +75,8 @@ def compared(before: Memory, after: Memory, touched: Collection[str]) -> Said | 
     if before.blocked or after.blocked:
         return None  # it cannot be read, which is a finding
     if before.document == after.document or not after.has_document:
-        gone = not after.has_document and before.document.strip() and after.lessons
-        return Said("the document is gone", 1, True) if gone else None
+        went = not after.has_document and before.document.strip() and after.lessons
+        return Said("the document is gone", 1, True) if went else None
     rows = [_rows(memory) for memory in (before, after)]
     (old, old_prose), (new, new_prose) = rows
     numbers, words, lost = 0, [], []

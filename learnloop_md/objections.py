@@ -33,11 +33,12 @@ def of_memory(base: Side, head: Side, before: Memory, after: Memory, found: list
     rows = [*checks.new_only(new, old), *_hidden(before, after, changed), *_of_private(base, before, after, changed)]
     rows += _alike(after, changed) + _due(after, found)
     place = after.place
+    around = place.inside.removesuffix("references") if place.kind == "skill" else f"{place.inside}/".lstrip("/")
     told = [Found(f.code, f.severity, place.in_repo(f.path), f.line, f.message) for f in rows]
     told += [
         Found("conflict", checks.ERROR, path, 1, "not merged yet: run learnloop sync --resolve")
         for path in head.unmerged
-        if path.startswith(f"{place.inside}/" if place.inside else "")
+        if path.startswith(around)
     ]
     return sorted(set(told), key=lambda f: (f.severity != checks.ERROR, f.path, f.line, f.code))
 

@@ -223,7 +223,7 @@ def places(side: Side) -> dict[str, Place]:
     found: dict[str, Place] = {}
     for path in by_name.get(INDEX, ()):
         folder = path.rpartition("/")[0]
-        if folder in (root, "") or _is_index(side, folder, path):
+        if folder == root or _is_index(side, folder, path):
             found[folder] = _place(side, folder, "project", INDEX)
     if root not in found and any(p.endswith(".md") for p in side.below(root)):
         found[root] = _place(side, root, "project", INDEX)
@@ -247,7 +247,7 @@ def places(side: Side) -> dict[str, Place]:
 
 def _is_lesson(side: Side, path: str) -> bool:
     """Whether a file has the head of a lesson."""
-    return bool(re.match(r"\ufeff?---\r?\nname:(?:.*\n)+?metadata:", side.text(path) or "")) and path.endswith(".md")
+    return path.endswith(".md") and bool(re.match(r"\ufeff?---\r?\nname:(?:.*\n)+?metadata:", side.text(path) or ""))
 
 
 def _in_skill(side: Side, folder: str) -> bool:
@@ -256,8 +256,10 @@ def _in_skill(side: Side, folder: str) -> bool:
 
 def _is_index(side: Side, folder: str, path: str) -> bool:
     """Whether a MEMORY.md lists lessons that stand beside it: any other is somebody's prose."""
-    text = side.text(path) or ""
-    return any(f"{folder}/{entry.target}" in side.listed for entry in index.entries(text))
+    prefix = f"{folder}/" if folder else ""
+    if any(prefix + entry.target in side.listed for entry in index.entries(side.text(path) or "")):
+        return True
+    return not folder and any("/" not in other and _is_lesson(side, other) for other in side.listed)
 
 
 def named(side: Side, folder: str, like: Place | None = None) -> Place | None:

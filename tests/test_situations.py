@@ -173,6 +173,7 @@ def test_check_names_a_number_given_twice_while_the_merge_waits(build: Build, le
     assert {("number-twice", "SKILL.md"), ("conflict-markers", "SKILL.md")} <= set(codes(done))
     told = learnloop("diff", "--staged", "--json", cwd=repo).json
     assert ("conflict", "memory/learn_20260921_003.md", 1) in findings(told)
+    assert ("conflict", "skills/release-check/SKILL.md", 1) in findings(told)
 
 
 # --- a folder move past CODEOWNERS ------------------------------------------------------------------------------------
