@@ -98,18 +98,21 @@ Two = tuple[Place | None, Place | None]
 
 
 def _places(base: Side, head: Side, only: str | None) -> list[Two]:
-    """The memories of both sides, each with its other side."""
-    if only is None:
-        old, new = sides.places(base), sides.places(head)
-    else:
-        old, new = ({p.inside: p for p in [sides.named(side, only)] if p} for side in (base, head))
+    """The memories of both sides, each with its other side; of a named one only those, wherever it went."""
+    old, new = sides.places(base), sides.places(head)
+    wanted: set[str] = set()
+    for side, known in ((base, old), (head, new)):
+        if only is not None and (place := sides.named(side, only)):
+            known.setdefault(place.inside, place)
+            wanted.add(place.inside)
     for here, there, side in ((old, new, head), (new, old, base)):
         for folder, place in list(here.items()):  # a document that is gone leaves a memory all the same
             if folder not in there and (found := sides.named(side, folder, place)):
                 there[folder] = found
     moved = _moved(base, head, old, new)
     folders = sorted({*old, *new} - set(moved.values()))
-    return [(old.get(folder), new.get(moved.get(folder, folder))) for folder in folders]
+    pairs = [(old.get(folder), new.get(moved.get(folder, folder))) for folder in folders]
+    return [two for two in pairs if only is None or any(place and place.inside in wanted for place in two)]
 
 
 def _read(base: Side, head: Side, before: Place | None, after: Place | None) -> Pair:
@@ -244,7 +247,11 @@ def _compared(base: Side, head: Side, pair: Pair, rules: _Rules, history: Histor
     findings += judge.of_memory(before, after, found)
     document = after.place.in_repo(after.place.document)
     findings = [
-        f._replace(commit=f.commit or history.commit(f.path) or history.commit(document), path=unsecret(f.path))
+        f._replace(
+            commit=f.commit or history.commit(f.path) or history.commit(document),
+            path=unsecret(f.path),
+            message=unsecret(f.message),
+        )
         for f in findings
     ]
     files = _files(base, head, before.place, after.place)
@@ -271,7 +278,7 @@ def _placed(change: Change, before: Memory, after: Memory, rules: _Rules, histor
     paths = [path, before.place.in_repo(change.path)]
     if change.slug in before.lessons:
         paths.append(before.place.in_repo(before.lessons[change.slug].path))
-    why = change.why
+    why = unsecret(change.why) if change.kind in ("restored", "uncounted", "document") else change.why
     if change.is_loss or change.kind == "restored":
         why = "; ".join(filter(None, [why, history.revert(*paths)]))
     commit = history.commit(*paths)

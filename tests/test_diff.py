@@ -201,6 +201,28 @@ def test_hidden_characters_and_secrets_that_a_branch_brings_are_errors(home: Pat
     assert "\u202e" not in done.out
 
 
+def test_a_secret_that_a_branch_takes_out_is_not_shown_either(home: Path, learnloop: Run) -> None:
+    key = "".join(("ghp_", "Ab1" * 12))
+    evidence = f"    - on: 2026-06-01\n      run: r2\n      evidence: {key}\n"
+    seen = lesson_text("tide", "Do as tide says.").replace("      run: r1\n", f"      run: r1\n{evidence}")
+    old = lesson_text("crane", "Look up first.", state="archived", more=f"  archive_note: {key}\n")
+    gone = lesson_text("berth", f"Use {key} here.")
+    commit(home, {f"{FOLDER}/tide.md": seen, f"{FOLDER}/crane.md": old, f"{FOLDER}/berth.md": gone})
+    commit(home, {**lesson("tide"), **lesson("crane", "Look up first."), f"{FOLDER}/berth.md": None})
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home)
+    assert {kind for kind, _ in kinds(told.json)} >= {"uncounted", "restored", "removed"}
+    assert key not in told.out
+    assert key not in learnloop("diff", "HEAD~1...HEAD", cwd=home).out
+
+
+def test_a_named_memory_is_followed_where_it_moved(home: Path, learnloop: Run) -> None:
+    git(home, "mv", ".claude", ".agents")
+    git(home, "commit", "-q", "-m", "Move")
+    for named in (FOLDER, ".agents/memory"):
+        told = learnloop("diff", "HEAD~1...HEAD", "--memory", named, "--json", cwd=home).json
+        assert kinds(told) == [("moved", "")]
+
+
 def test_a_new_lesson_that_says_the_same_or_the_contrary_is_a_question(home: Path, learnloop: Run) -> None:
     commit(home, lesson("cranes", "Never look up first.") | lesson("up", "Look up at the crane first.") | index("tide"))
     told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
