@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from difflib import SequenceMatcher
 
 from learnloop_md import git
 from learnloop_md.checks import ERROR, WARNING
@@ -53,8 +52,8 @@ def _of_file(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | 
 
 
 def _only_adds(old: bytes, new: bytes) -> bool:
-    rows = SequenceMatcher(None, old.splitlines(), new.splitlines(), autojunk=False).get_opcodes()
-    return all(tag in ("equal", "insert") for tag, *_ in rows)
+    later = iter(new.splitlines())
+    return all(line in later for line in old.splitlines())  # each is looked for behind the one before
 
 
 def _numbers(base: bytes, ours: bytes, theirs: bytes) -> list[tuple[str, int]]:

@@ -29,7 +29,7 @@ class Said(NamedTuple):
     is_loss: bool
 
 
-_REFERENCE = re.compile(r"[\w./-]*#\d+")
+_REFERENCE = re.compile(r"[\w./-]{0,80}#\d{1,9}")
 
 
 def known(memory: Memory) -> dict[str, Known]:

@@ -35,13 +35,15 @@ def pairs(lessons: Mapping[str, Lesson], asked: Collection[str]) -> Iterator[Pai
     common = max(20, len(active) // 10)  # a word that so many lessons have tells nothing
     seen: set[frozenset[str]] = set()
     for slug in sorted(set(asked) & active.keys()):
+        if len(seen) >= _MOST:
+            return
         shared: Counter[str] = Counter()
         for word in words[slug]:
             if len(postings[word]) <= common:
                 shared.update(postings[word])
         for other, number in shared.most_common(6):
             pair = frozenset((slug, other))
-            if len(pair) < 2 or pair in seen or number < 2 or len(seen) >= _MOST:
+            if len(pair) < 2 or pair in seen or number < 2:
                 continue
             seen.add(pair)
             if told := _told(active[slug], active[other], len(words[slug] & words[other])):

@@ -98,15 +98,10 @@ def _alike(after: Memory, changed: Collection[str]) -> list[checks.Finding]:
     lessons: dict[str, Lesson] = {slug: row.lesson for slug, row in known.items()}
     for pair in likeness.pairs(lessons, changed):
         row = known[pair.slug]
-        code, says = (
-            ("contradiction", "may say the contrary of")
-            if pair.verdict == "opposite"
-            else (
-                "near-duplicate",
-                "says nearly what",
-            )
-        )
-        message = f"{pair.slug} {says} {pair.other}{'' if pair.verdict == 'opposite' else ' says'} ({pair.why})"
+        code, says = "near-duplicate", f"says nearly what {pair.other} says"
+        if pair.verdict == "opposite":
+            code, says = "contradiction", f"may say the contrary of {pair.other}"
+        message = f"{pair.slug} {says} ({pair.why})"
         found.append(checks.Finding(row.lesson.path, row.line, code, checks.WARNING, message))
     return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 FILES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
@@ -27,12 +28,12 @@ class Owners:
 
     def __init__(self, text: str) -> None:
         self.rules = [rule for n, line in enumerate(text.split("\n"), 1) if (rule := _rule(line, n))]
-        self._patterns = [re.compile(_regex(rule.pattern)) for rule in self.rules]
+        self._patterns = [_parts(rule.pattern) for rule in self.rules]
 
     def rule(self, path: str) -> Rule | None:
         """The rule that holds for a path, None where none does."""
         pairs = zip(reversed(self.rules), reversed(self._patterns), strict=True)
-        return next((rule for rule, pattern in pairs if pattern.fullmatch(path)), None)
+        return next((rule for rule, pattern in pairs if _fits(pattern, path.split("/"))), None)
 
     def of(self, path: str) -> tuple[str, ...]:
         """The owners of a path."""
@@ -55,25 +56,35 @@ def _rule(line: str, number: int) -> Rule | None:
     return Rule(words[0].replace("\\ ", " "), tuple(words[1:]), number)
 
 
-def _regex(pattern: str) -> str:
-    """The paths that a pattern matches, as a regular expression of the whole path."""
-    anchored = "/" in pattern.rstrip("/")
+def _parts(pattern: str) -> tuple[str, ...]:
+    """A pattern cut at its slashes; "**" stands for any number of folders, none included."""
     body = pattern.strip("/")
-    parts: list[str] = []
-    for part in body.split("/"):
-        if part == "**":
-            parts.append("**")
-        else:
-            parts.append(re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]"))
-    said = ""
-    for n, part in enumerate(parts):
-        last = n == len(parts) - 1
-        if part == "**":
-            said += ".*" if last else "(?:.*/)?"
-        else:
-            said += part + ("" if last else "/")
-    # A folder owns all below it; `docs/*` is the files of docs alone.
-    tail = "/.*" if pattern.endswith("/") else "" if body.endswith("/*") or body == "*" else "(?:/.*)?"
-    if body in ("*", ""):
-        return ".*"
-    return ("" if anchored else "(?:.*/)?") + said + tail
+    if body in ("*", "**", ""):
+        return ("**",)
+    parts = body.split("/")
+    anywhere = "/" not in pattern.rstrip("/")
+    if parts[-1] == "**":
+        tail = ["*", "**"]  # all that is inside
+        parts.pop()
+    else:
+        # A folder owns all below it; `docs/*` is the files of docs alone.
+        tail = ["*", "**"] if pattern.endswith("/") else [] if body.endswith("/*") else ["**"]
+    return (*(["**"] if anywhere else []), *parts, *tail)
+
+
+def _fits(pattern: Sequence[str], path: Sequence[str]) -> bool:
+    """Whether a pattern's parts match a path's, all of them; in one pass, whatever the pattern."""
+    reached = _with_none(pattern, {0})
+    for part in path:
+        stay = {at for at in reached if at < len(pattern) and pattern[at] == "**"}
+        step = {at + 1 for at in reached - stay if at < len(pattern) and fnmatchcase(part, pattern[at])}
+        reached = _with_none(pattern, stay | step)
+    return len(pattern) in reached
+
+
+def _with_none(pattern: Sequence[str], reached: set[int]) -> set[int]:
+    """The places in a pattern that are reached when each "**" may stand for nothing."""
+    for at, part in enumerate(pattern):
+        if at in reached and part == "**":
+            reached.add(at + 1)
+    return reached

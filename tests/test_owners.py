@@ -70,3 +70,9 @@ def test_the_file_is_looked_for_where_github_looks() -> None:
         assert found is not None
         assert found.of("x") == (texts.pop(name).removeprefix("* "),)
     assert owners.read(texts.get) is None
+
+
+def test_a_pattern_that_was_made_to_take_long_takes_no_longer() -> None:
+    """A comparison of a stranger's repository must end."""
+    text = "/" + "*a" * 60 + "c @o/x\n" + "**/" * 60 + "z @o/y\n"
+    assert Owners(text).of("a" * 400 + "/" + "a/" * 200 + "b") == ()

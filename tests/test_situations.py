@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -252,3 +253,22 @@ def test_a_notebook_without_lesson_files_is_compared_by_its_entries(tmp_path: Pa
     ]
     due = next(row for row in right["memories"][0]["findings"] if row["code"] == "graduation-due")
     assert re.match("generated-client-is-not-reviewed was seen in 2 runs", due["message"])
+
+
+def test_a_stranger_cannot_make_a_comparison_last(tmp_path: Path, learnloop: Run) -> None:
+    """Long runs without a break, thousands of equal lines, on both sides."""
+    folder = tmp_path / "skill" / "references"
+    folder.mkdir(parents=True)
+    git(tmp_path, "init", "-q", "-b", "main")
+    for n, branch in enumerate(("main", "left", "right")):
+        if n:
+            git(tmp_path, "switch", "-q", "-c", branch, "main")
+        entry = f"### 2026-05-26 | Long\n- Context: {'a' * 200_000}{n}\n- Lesson: {'b-' * 50_000}{n}\n"
+        same = f"- {n}\n" * 20_000
+        (folder / "memory.md").write_text(f"# Review\n\n{same}\n## Candidate Patterns\n\n{entry}")
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-q", "-m", branch)
+    began = time.process_time()
+    told = learnloop("diff", "left...right", "--json", cwd=tmp_path).json
+    assert ("reworded", "long") in kinds(told)
+    assert time.process_time() - began < 10
