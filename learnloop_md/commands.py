@@ -231,6 +231,19 @@ TABLE = (
         ),
     ),
     Command(
+        "diff",
+        "diffing:diff",
+        "Tell what changed between two states of the memories: what was lost, what came, what is wrong.",
+        (Word("range", "BASE...HEAD, BASE..HEAD or a revision (against HEAD); else HEAD and the work tree.", False),),
+        (
+            *_LOOK,
+            Option("--staged", "Compare with what is staged.", "flag"),
+            Option("--worktree", "Compare with the work tree.", "flag"),
+            Option("--format", "text, markdown (a comment), summary (a job's), json, github (annotations) or sarif."),
+            Option("--fail-on", "Exit 1 on: error, warning, loss, policy, or kinds and codes, with commas between."),
+        ),
+    ),
+    Command(
         "verify",
         "checkup:verify_memory",
         "With --witness: report what was rolled back or edited behind the memory's history; exit 1 on findings.",

@@ -423,6 +423,7 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "show",
         "recall",
         "check",
+        "diff",
         "verify",
         "status",
         "log",
