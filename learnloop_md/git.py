@@ -6,14 +6,16 @@ They take no optional locks and run no code from the repository's configuration.
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from learnloop_md.errors import UnableError
+from learnloop_md.repos import Repo as Repo  # noqa: PLC0414 - it is named git.Repo by all who ask git
+
+if TYPE_CHECKING:
+    import subprocess  # lazy: Claude's hooks read, and start nothing
 
 # What `git rev-parse --local-env-vars` prints; a surrounding git hook exports them and they would lead us astray.
 LOCAL_ENVIRONMENT = (
@@ -42,35 +44,6 @@ class GitError(UnableError):
     """git said no."""
 
     code = "git"
-
-
-class Repo(NamedTuple):
-    """A repository with a work tree: its root, its own git directory and the one shared by all work trees."""
-
-    root: Path
-    git_dir: Path
-    common_dir: Path
-
-    @property
-    def folder(self) -> Path:
-        """Where the tool keeps its own files: in the git directory, one for all work trees."""
-        return self.common_dir / "learnloop"
-
-    @property
-    def is_linked_worktree(self) -> bool:
-        return self.git_dir != self.common_dir
-
-    @property
-    def main_root(self) -> Path:
-        """The root of the main checkout, also seen from a linked worktree; one of a bare repository has its own."""
-        return self.common_dir.parent if self.is_linked_worktree and self.common_dir.name == ".git" else self.root
-
-    def holds(self, folder: Path) -> bool:
-        """Whether folder lies in this very repository, not in one nested inside it."""
-        if not folder.is_relative_to(self.root):
-            return False
-        between = [part for part in (folder, *folder.parents) if part != self.root and part.is_relative_to(self.root)]
-        return not any((part / ".git").exists() for part in between)
 
 
 class Status(NamedTuple):
@@ -117,6 +90,8 @@ def call(
 
     With a limit it runs without a terminal, and is ended when the time is up.
     """
+    import subprocess
+
     env = {**environment(), **(extra or {})}
     safe = [word for key, value in _SAFE.items() for word in ("-c", f"{key}={value}")]
     try:
@@ -487,6 +462,8 @@ def stored(repo: Repo, content: bytes, path: str = "") -> str:
 
 def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
     """git's own three-way merge of lines, and whether it is without conflict."""
+    import tempfile  # lazy: one question in a hundred needs it
+
     with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
         for name, content in (("ours", ours), ("base", base), ("theirs", theirs)):
             (Path(folder) / name).write_bytes(content)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from learnloop_md import (
     absorb,
     apply,
+    claude,
     drivers,
     git,
     guard,
@@ -107,8 +108,8 @@ def _init_repository(options: Options) -> Initialised:
     files[root / ".gitattributes"] = _with_attributes(root / ".gitattributes", where)
     config = root / settings.FILE
     values: dict[str, object] = {"memory": name} if options.folder and options.folder != ".claude/memory" else {}
-    claude = place.claude_home() / "projects" / place.project_id(root) / "memory"
-    copies, open_ = _copies(claude, folder, options.yes)
+    claude_own = claude.default_memory(root, repo)
+    copies, open_ = _copies(claude_own, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
 
 
@@ -186,7 +187,7 @@ def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], li
 def _init_native(options: Options) -> Initialised:
     repo = git.find(options.cwd)
     root = repo.main_root if repo else options.cwd
-    folder = place.claude_home() / "projects" / place.project_id(root) / "memory"
+    folder = claude.default_memory(root, repo)
     if folder.is_symlink():
         raise UnableError(
             f"{folder} is a symbolic link; Claude refuses to write through it",

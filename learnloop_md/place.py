@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, notebook, settings
+from learnloop_md import claude, git, notebook, settings
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.settings import Settings
 
@@ -50,26 +49,29 @@ class Place(NamedTuple):
         return os.path.normpath(f"{self.inside}/{path}" if self.inside else path)
 
 
-def find(cwd: Path, memory: str = "") -> Place:
-    """The memory that a command started in cwd works on.
+Finder = Callable[[Path], git.Repo | None]
+
+
+def find(cwd: Path, memory: str = "", finder: Finder = git.find) -> Place:
+    """The memory that a command started in cwd works on; the finder gives the repository that holds a folder.
 
     Raises UnableError naming the places tried when there is none, UsageError for a bad setting.
     """
     if memory:
-        return _given(cwd, memory, "--memory")
+        return given(cwd, memory, "--memory", finder)
     if os.environ.get("LEARNLOOP_MEMORY"):
-        return _given(cwd, os.environ["LEARNLOOP_MEMORY"], "LEARNLOOP_MEMORY")
-    repo = git.find(cwd)
+        return given(cwd, os.environ["LEARNLOOP_MEMORY"], "LEARNLOOP_MEMORY", finder)
+    repo = finder(cwd)
     if repo:
         found = settings.load([repo.main_root])
         if found.memory:
-            return _set(repo, found.memory)
+            return _set(repo, found.memory, finder)
     skill = nearest_skill(cwd)
     if skill and _is_notebook(skill / "references"):
-        return _at(skill / "references", f"the skill {skill.name}, nearest above the working directory", repo)
+        return _at(skill / "references", f"the skill {skill.name}, nearest above the working directory", repo, finder)
     folder, why = project_folder(cwd, repo)
     if (folder / INDEX).is_file() or (folder.is_dir() and any(folder.glob("*.md"))):
-        return _at(folder, why, repo)
+        return _at(folder, why, repo, finder)
     raise UnableError(f"no memory here, nor Claude's own in {folder}", "run: learnloop init", code="no-memory")
 
 
@@ -80,7 +82,7 @@ def _is_notebook(folder: Path) -> bool:
     )
 
 
-def _set(repo: git.Repo, memory: str) -> Place:
+def _set(repo: git.Repo, memory: str, finder: Finder) -> Place:
     """The memory that the setting names."""
     root = repo.main_root
     folder = root / memory
@@ -89,10 +91,11 @@ def _set(repo: git.Repo, memory: str) -> Place:
     if not folder.is_dir():
         message = f"no memory here; the setting memory names {folder}"
         raise UnableError(message, "run: learnloop init, or mend the setting", code="no-memory")
-    return _at(folder, f"the setting memory in {root}", repo)
+    return _at(folder, f"the setting memory in {root}", repo, finder)
 
 
-def _given(cwd: Path, memory: str, option: str) -> Place:
+def given(cwd: Path, memory: str, option: str, finder: Finder = git.find) -> Place:
+    """The memory of a named folder. Raises UnableError saying which option named it where it is none."""
     folder = (cwd / Path(memory).expanduser()).resolve() if not _is_link(cwd / memory) else cwd / memory
     if folder.is_file():
         folder = folder.parent
@@ -116,7 +119,7 @@ def _given(cwd: Path, memory: str, option: str) -> Place:
             "run: learnloop init",
             code="no-memory",
         )
-    return _at(folder, option, git.find(cwd))
+    return _at(folder, option, finder(cwd), finder)
 
 
 def _is_link(path: Path) -> bool:
@@ -132,7 +135,7 @@ def _document(folder: Path, kind: str) -> str:
     return INDEX if kind != "skill" and (folder / INDEX).is_file() and INDEX in os.listdir(folder) else ""
 
 
-def _at(folder: Path, chosen_by: str, near: git.Repo | None = None) -> Place:
+def _at(folder: Path, chosen_by: str, near: git.Repo | None = None, finder: Finder = git.find) -> Place:
     """The place of the memory in folder; near is the repository of the working directory."""
     if folder.is_symlink():
         raise UnableError(
@@ -141,7 +144,7 @@ def _at(folder: Path, chosen_by: str, near: git.Repo | None = None) -> Place:
             code="symlink-escape",
         )
     folder = folder.resolve()
-    repo = near if near and near.holds(folder) else git.find(folder)
+    repo = near if near and near.holds(folder) else finder(folder)
     linked = bool(near and repo != near and near.is_linked_worktree and folder.is_relative_to(near.main_root))
     kind = "project" if (folder / INDEX).is_file() else "skill" if is_skill(folder) else "project"
     document = _document(folder, kind) or (INDEX if kind == "project" else NOTEBOOKS[0])
@@ -173,56 +176,14 @@ def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:
     for path, scope in (
         (root / ".claude" / "settings.local.json", "local"),
         (root / ".claude" / "settings.json", "project"),
-        (claude_home() / "settings.json", "user"),
+        (claude.home() / "settings.json", "user"),
     ):
-        chosen = _auto_memory_directory(path)
+        chosen = claude.memory_named_in(path)
         if chosen:
             return chosen, f"autoMemoryDirectory in the {scope} settings"
     if repo and (root / ".claude" / "memory" / INDEX).is_file():
         return root / ".claude" / "memory", "the repository's .claude/memory"
-    return claude_home() / "projects" / project_id(root) / "memory", "Claude Code's own directory for this project"
-
-
-def claude_home() -> Path:
-    """Claude Code's configuration folder."""
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-
-
-def _auto_memory_directory(path: Path) -> Path | None:
-    """The directory that a settings file names; Claude ignores relative paths, "/" and "~" (measured)."""
-    try:
-        value = json.loads(path.read_text("utf-8-sig")).get("autoMemoryDirectory")
-    except (OSError, ValueError, AttributeError):
-        return None
-    if not isinstance(value, str) or value in {"/", "~"}:
-        return None
-    if value.startswith("~/"):
-        return Path.home() / value[2:]
-    return Path(value) if value.startswith("/") else None
-
-
-def project_id(root: Path) -> str:
-    """Claude Code's name for a project: every UTF-16 unit but A-Z a-z 0-9 becomes "-"; over 200, a hash (measured)."""
-    if os.environ.get("CLAUDE_CONFIG_DIR") and os.environ.get("CLAUDE_CODE_PROJECT_DIR_NAME"):
-        return os.environ["CLAUDE_CODE_PROJECT_DIR_NAME"]
-    path = os.path.realpath(root)
-    units = path.encode("utf-16-le", "surrogatepass")
-    codes = [units[n] | units[n + 1] << 8 for n in range(0, len(units), 2)]
-    name = "".join(chr(c) if c < 128 and re.match(r"[A-Za-z0-9]", chr(c)) else "-" for c in codes)
-    if len(name) <= 200:
-        return name
-    hashed = 0
-    for code in codes:
-        hashed = (hashed * 31 + code) & 0xFFFFFFFF
-    return f"{name[:200]}-{_base36(abs(hashed - (1 << 32) if hashed >> 31 else hashed))}"
-
-
-def _base36(number: int) -> str:
-    digits = ""
-    while number or not digits:
-        number, rest = divmod(number, 36)
-        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
-    return digits
+    return claude.default_memory(root, repo), "Claude Code's own directory for this project"
 
 
 def in_repo(repo: git.Repo) -> list[Place]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from learnloop_md import place
+from learnloop_md import claude, place
 from tests.conftest import Run, git
 
 OLD = "---\nname: brew\ndescription: Brew tea first\ntype: feedback\n---\n\nBrew tea first.\n"
@@ -101,7 +101,7 @@ def test_a_folder_outside_the_repository_is_refused(repo: Path, folder: str, lea
 
 
 def claude_s_own(repo: Path) -> Path:
-    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / place.project_id(repo) / "memory"
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / claude.project_id(repo) / "memory"
     folder.mkdir(parents=True)
     (folder / "brew.md").write_text(OLD)
     (folder / "MEMORY.md").write_text("- [Brew](brew.md) — tea\n")
@@ -343,11 +343,11 @@ def test_a_secret_in_the_index_is_refused_before_anything_is_written(repo: Path,
 
 
 def test_a_quarantined_lesson_of_claude_s_own_directory_is_not_copied(repo: Path, learnloop: Run) -> None:
-    claude = place.claude_home() / "projects" / place.project_id(repo) / "memory"
-    claude.mkdir(parents=True)
+    claudes = claude.home() / "projects" / claude.project_id(repo) / "memory"
+    claudes.mkdir(parents=True)
     head = "---\nname: {0}\ndescription: d\nmetadata:\n  type: feedback\n---\n"
-    (claude / "leak.md").write_text(head.format("leak") + f"Token {token()} here.\n")
-    (claude / "fine.md").write_text(head.format("fine") + "Use uv.\n")
+    (claudes / "leak.md").write_text(head.format("leak") + f"Token {token()} here.\n")
+    (claudes / "fine.md").write_text(head.format("fine") + "Use uv.\n")
     assert learnloop("init", "--yes", cwd=repo).code == 0
     assert [p.name for p in (repo / ".claude" / "memory").glob("*.md") if p.name != "MEMORY.md"] == ["fine.md"]
 

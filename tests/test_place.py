@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from learnloop_md import place
+from learnloop_md import claude, place
 from learnloop_md.errors import UnableError
 from tests.conftest import Run, git
 
@@ -44,12 +44,12 @@ def settings(path: Path, directory: str) -> None:
 )
 def test_a_project_s_name_is_claude_s(path: str, name: str) -> None:
     """R001-80: every UTF-16 unit but A-Z a-z 0-9 becomes one dash."""
-    assert place.project_id(Path(path)) == name
+    assert claude.project_id(Path(path)) == name
 
 
 def test_a_long_name_is_cut_and_hashed() -> None:
     """R001-80: over 200 characters, the first 200 and a hash of the path in base 36."""
-    name = place.project_id(Path("/" + "a" * 250))
+    name = claude.project_id(Path("/" + "a" * 250))
     assert name.startswith("-" + "a" * 199 + "-")
     assert len(name) <= 207
 
@@ -104,7 +104,7 @@ def test_the_configuration_folder_moves_claude_s_directory(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
-    folder = memory_at(tmp_path / "config" / "projects" / place.project_id(repo) / "memory")
+    folder = memory_at(tmp_path / "config" / "projects" / claude.project_id(repo) / "memory")
     assert place.find(repo).folder == folder
     monkeypatch.setenv("CLAUDE_CODE_PROJECT_DIR_NAME", "mine")
     named = memory_at(tmp_path / "config" / "projects" / "mine" / "memory")
@@ -165,7 +165,7 @@ def test_the_hash_of_a_long_name_is_that_of_the_whole_path() -> None:
     hashed = 0
     for char in path:
         hashed = (hashed * 31 + ord(char) + 2**31) % 2**32 - 2**31
-    tail = place.project_id(Path(path)).rpartition("-")[2]
+    tail = claude.project_id(Path(path)).rpartition("-")[2]
     assert int(tail, 36) == abs(hashed)
 
 
@@ -174,7 +174,7 @@ def test_the_folder_s_name_counts_only_with_the_configuration_folder(
 ) -> None:
     """Measured: CLAUDE_CODE_PROJECT_DIR_NAME alone is ignored."""
     monkeypatch.setenv("CLAUDE_CODE_PROJECT_DIR_NAME", "mine")
-    assert place.project_id(repo) != "mine"
+    assert claude.project_id(repo) != "mine"
 
 
 def test_a_submodule_has_a_memory_of_its_own(repo: Path, tmp_path: Path, memory: Path) -> None:
