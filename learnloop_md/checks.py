@@ -168,11 +168,12 @@ def _of_document(memory: Memory) -> list[Finding]:
     place, text = memory.place, memory.document
     name = place.document
     found = [
-        Finding(name, s.line, f"secret:{s.kind}", ERROR, f"holds what looks like a secret: {s.label}")
+        Finding(name, s.line, s.code, ERROR, f"holds what looks like a secret: {s.label}")
         for s in guard.find_secrets(text)
     ]
     if memory.blocked:
         return found
+    found += [Finding(name, q.line, q.reason, ERROR, q.message) for q in memories.hostile(memory)]
     if not text.strip() and not memory.lessons:
         return found
     if opened := open_at_end(text):

@@ -79,7 +79,11 @@ def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
         data = store.read_bytes(place.folder / path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    return checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    found = checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    if store.is_open_to_all(place.folder):
+        message = "everybody on this machine may write here: chmod o-w takes that away"
+        found.insert(0, checks.Finding("", 1, "warn-permissions", checks.WARNING, message))
+    return found
 
 
 def staged_findings(place: Place) -> list[checks.Finding]:

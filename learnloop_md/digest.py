@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from learnloop_md import lesson as lessons
 from learnloop_md.lesson import Lesson, fold
+from learnloop_md.neutral import neutral
 
 _WIDE = (
     (0x1100, 0x11FF),
@@ -44,15 +45,15 @@ def order(rows: Iterable[Lesson]) -> list[Lesson]:
 
 
 def line(lesson: Lesson, skill_version: str = "") -> str:
-    """One lesson as a bullet."""
+    """One lesson as a bullet, with nothing in it that could act (design §8)."""
     star = "★ " if lesson.pinned else ""
-    when = f" (when: {lesson.context})" if lesson.context else ""
+    when = f" (when: {neutral(fold(lesson.context))})" if lesson.context else ""
     older = lesson.skill_version and skill_version and lesson.skill_version != skill_version
     marks = (f" [from v{lesson.skill_version}]" if older else "") + (
         " (candidate)" if lesson.state == "candidate" else ""
     )
     rule = fold(lesson.rule if len(lesson.rule) <= lessons.RULE_LIMIT else lesson.description or lesson.rule)
-    return f"- {star}{lessons.shorten(rule, lessons.RULE_LIMIT)}{when}{marks} `{lesson.slug}`"
+    return f"- {star}{lessons.shorten(neutral(rule), lessons.RULE_LIMIT)}{when}{marks} `{lesson.slug}`"
 
 
 def make(rows: Sequence[Lesson], title: str, *, budget: int, program: str, skill_version: str = "") -> Digest:

@@ -97,6 +97,15 @@ def _read_one(folder: Path, path: str) -> bytes | str | Quarantined:
         return Quarantined(path, "unreadable", 1, error.strerror or "cannot be read")
 
 
+def is_open_to_all(folder: Path) -> bool:
+    """Whether any user of the machine may put files into the folder."""
+    try:
+        mode = folder.stat().st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_IWOTH)
+
+
 def read_bytes(path: Path) -> bytes | None:
     """A file's bytes, None where there is none. Raises UnableError where it cannot be read."""
     try:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from learnloop_md import account, advice, apply, life, skill
+from learnloop_md import account, advice, apply, guard, life, skill
 from learnloop_md.answer import Answer, told_error
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
@@ -42,7 +42,9 @@ def note(call: Call) -> Answer:
     )
     try:
         if saying.rule == "-":
-            saying = life.from_text(_standard_input(), saying)
+            said = _standard_input()
+            guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
+            saying = life.from_text(said, saying)
         life.check_saying(saying)
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.place

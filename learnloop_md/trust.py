@@ -1,0 +1,80 @@
+"""What waits for a person: lessons that no model may read before somebody accepted them (design §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha1
+from pathlib import Path
+
+from learnloop_md import guard, poison, readings, store
+from learnloop_md.errors import UnableError
+from learnloop_md.lesson import Lesson
+from learnloop_md.place import Place
+from learnloop_md.poison import Poison
+
+# What a person may accept; whatever else keeps a file from being read has to be mended.
+ACCEPTABLE = frozenset(
+    {
+        "hidden-unicode",
+        "bidi-control",
+        "confusable-name",
+        "instruction-shaped",
+        "autonomy-shaped",
+        "exfiltration-shaped",
+    }
+)
+_FIELDS = ("name", "title", "description", "context", "archive_note")
+
+
+def suspicion(lesson: Lesson) -> Poison | None:
+    """Why a lesson has to wait for a person, None where it need not. A claim in its head counts for nothing."""
+    for name in (lesson.name, lesson.slug):
+        if readings.confuses(name):
+            return Poison("confusable-name", 1, "its name holds letters that look like others")
+    # What YAML decodes (`"\u0069gnore"`) reads otherwise than the file.
+    decoded = [value for field in _FIELDS if (value := getattr(lesson, field)) and value not in lesson.text]
+    return poison.find(lesson.text) or poison.find("\n\n".join(decoded))
+
+
+def unfit(text: str) -> str:
+    """Why a text of a document must not become a lesson's, "" where it may."""
+    if guard.find_secrets(text):
+        return "holds what looks like a secret"
+    found = poison.find(text)
+    return found.message if found else ""
+
+
+def blob(text: str) -> str:
+    """What git names a text by: one changed byte, and what was accepted is another text."""
+    data = text.encode("utf-8", "surrogateescape")
+    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def accepted(place: Place) -> frozenset[str]:
+    """The blobs that a person accepted in this clone; kept beside the queue, never in a file of the memory."""
+    try:
+        found = store.read_bytes(_file(place))
+    except UnableError:
+        return frozenset()
+    return frozenset((found or b"").decode("ascii", "replace").split())
+
+
+def accept(place: Place, blobs: Iterable[str]) -> None:
+    """Remember that a person accepted these texts. Raises UnableError where that cannot be written."""
+    known = accepted(place)
+    if fresh := sorted(set(blobs) - known):
+        store.write(_file(place), "".join(f"{row}\n" for row in [*sorted(known), *fresh]).encode())
+
+
+def carry(place: Place, edits: Iterable[tuple[str | None, str | None]]) -> None:
+    """Let what was accepted stay so when the tool writes into its file: (before, after), nothing new in it."""
+    known = accepted(place)
+    rows = list(edits) if known else []
+    before = [old for old, _ in rows if old is not None and blob(old) in known]
+    codes = frozenset().union(*map(poison.codes, before))
+    if before:
+        accept(place, [blob(new) for _, new in rows if new is not None and poison.codes(new) <= codes])
+
+
+def _file(place: Place) -> Path:
+    return store.state_folder(place) / "accepted"
