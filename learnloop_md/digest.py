@@ -66,19 +66,25 @@ def make(rows: Sequence[Lesson], title: str, *, budget: int, program: str, skill
         return Digest(text if len(text) <= budget else "", ())
     header = f"# Lessons from earlier runs: {title}\n\n{GUIDANCE}\n\n"
     footer = f"\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n"
-    bullets = [line(lesson, skill_version) + "\n" for lesson in rows]
+    bullets: list[str] = []
+    room = budget
+    for lesson in rows:  # what cannot fit is not written: a memory may hold thousands
+        if room < 0:
+            break
+        bullets.append(line(lesson, skill_version) + "\n")
+        room -= len(bullets[-1])
     for before, after in ((header, footer), (header, ""), ("", "")):
-        body, count = _fitting(bullets, budget - len(before) - len(after), program)
+        body, count = _fitting(bullets, len(rows), budget - len(before) - len(after), program)
         if count or (not before and body):
             return Digest(before + body + after, tuple(rows[:count]))
     return Digest("", ())
 
 
-def _fitting(bullets: Sequence[str], budget: int, program: str) -> tuple[str, int]:
-    """The first bullets that fit, with a bullet that counts the rest, and how many they are."""
+def _fitting(bullets: Sequence[str], total: int, budget: int, program: str) -> tuple[str, int]:
+    """The first bullets that fit, with a bullet that counts the rest of all, and how many they are."""
     sizes = list(accumulate(map(len, bullets), initial=0))
     for count in range(len(bullets), -1, -1):
-        left = len(bullets) - count
+        left = total - count
         rest = f"- …and {left} more: `{program} review --list`\n" if left else ""
         if sizes[count] + len(rest) <= budget:
             return "".join(bullets[:count]) + rest, count

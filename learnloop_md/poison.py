@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from learnloop_md import readings
@@ -40,8 +41,10 @@ def _all(text: str) -> Iterator[Poison]:
         yield Poison(code, text.count("\n", 0, at) + 1, f"holds {what}")
         break
     text = without(text)
-    for line, paragraph in readings.paragraphs(text):
-        if code := _judged(paragraph):
+    rows = list(readings.paragraphs(text))
+    forms = _hinted("\n".join(said for _, paragraph in rows for said in readings.readings(paragraph)))
+    for line, paragraph in rows if forms else ():
+        if code := _judged(paragraph, forms):
             yield Poison(code, line, WHY[code])
     for line, said in readings.unseen(text):
         if code := _judged(said) or (INSTRUCTION if re.search(_ORDER, said) else ""):
@@ -51,10 +54,25 @@ def _all(text: str) -> Iterator[Poison]:
             yield Poison(code, line, f"{WHY[code]}, encoded")
 
 
-def _judged(paragraph: str) -> str:
+@cache
+def _places_of_words() -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, form in enumerate(FORMS):
+        for word in form.words:
+            places.setdefault(word, []).append(place)
+    return places
+
+
+def _hinted(text: str) -> list[Form]:
+    """The forms that a text can have by its words: most texts have none, and patterns are dear."""
+    places = {place for word, some in _places_of_words().items() if word in text for place in some}
+    return [FORMS[place] for place in sorted(places)]
+
+
+def _judged(paragraph: str, forms: Sequence[Form] = FORMS) -> str:
     """The code of the first form that a paragraph has, "" where it has none."""
     for said in readings.readings(paragraph):
-        for form in FORMS:
+        for form in forms:
             if any(word in said for word in form.words):
                 for match in re.finditer(form.pattern, said):
                     if not _is_talk(said, match, form):
