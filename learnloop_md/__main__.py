@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from learnloop_md import door
 from learnloop_md.errors import LearnloopError
 
 INTERRUPTED = 130  # 128 + SIGINT
@@ -44,6 +43,12 @@ def _drop_output() -> None:
 
 
 def _run(words: Sequence[str]) -> int:
+    if words[:1] == ["hook"] and not {"-h", "--help"} & set(words):  # any other word: exit 2 would erase the prompt
+        from learnloop_md import hooks
+
+        return hooks.main()
+    from learnloop_md import door  # lazy: a hook needs none of it
+
     parsed = door.parse(words)
     if parsed is not None:
         return door.execute(*parsed)

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, history, index, journal, lessonfile, memory, plumbing, store, trust, witness
+from learnloop_md import (
+    briefing,
+    git,
+    guard,
+    history,
+    index,
+    journal,
+    lessonfile,
+    memory,
+    plumbing,
+    store,
+    trust,
+    witness,
+)
 from learnloop_md.absorb import Absorber, Report
-from learnloop_md.commits import Commits, user
-from learnloop_md.errors import RefusedError
+from learnloop_md.commits import Asked, Commits, user
+from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.history import Sides
 from learnloop_md.journal import Journal
 from learnloop_md.lesson import slugify
@@ -19,16 +33,6 @@ from learnloop_md.place import Place
 from learnloop_md.plan import Draft, Plan, message, without
 from learnloop_md.plan import subject as plan_subject
 from learnloop_md.store import Agreed, Ledger, WriteError
-
-
-class Asked(NamedTuple):
-    """How a command was asked for: on which day, in which run, and whether it may write."""
-
-    today: str
-    run: str = ""  # --run or the session; "" for author and day
-    dry_run: bool = False
-    commit: bool = True  # False in a pre-commit hook: files only, nothing queued
-    after_commit: bool = False  # as git's post-commit hook, whose commit is done
 
 
 class Done(NamedTuple):
@@ -102,7 +106,7 @@ class _Session:
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
         self.loose = self.ledger.loose if self.ledger else ""
-        self.commits = Commits(place, self.ledger, wanted=asked.commit, after_commit=asked.after_commit)
+        self.commits = Commits(place, self.ledger, asked)
         self.author = self.commits.name or user()
         self.before = self.commits.now.head
 
@@ -139,6 +143,7 @@ class _Session:
         loaded, commits = self._tidy(), self.commits
         if commits.made:
             commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+            self._tell_hooks(loaded)
         nothing = Report((), (), (), ())
         return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
 
@@ -303,6 +308,12 @@ class _Session:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:
             journal.clear(self.place)
+        self._tell_hooks(final)
+
+    def _tell_hooks(self, final: Memory) -> None:
+        """Record what Claude's hooks may serve; where that cannot be written, they serve nothing."""
+        with suppress(UnableError):
+            briefing.record(final, self.asked.today, waiting=len(self.commits.queue))
 
 
 def look(place: Place, asked: Asked) -> Done:

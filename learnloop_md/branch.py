@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from learnloop_md import apply, git, plan, plumbing
-from learnloop_md.apply import Asked, Build, Done
+from learnloop_md.apply import Build, Done
+from learnloop_md.commits import Asked
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.place import Place
 from learnloop_md.plan import Edit, Plan

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import git, place
+from learnloop_md import claude, git, place, repos, sessions
 from learnloop_md.errors import LearnloopError, RefusedError, UsageError
 from learnloop_md.lesson import check_day
 from learnloop_md.place import Place
 
 if TYPE_CHECKING:
-    from learnloop_md.apply import Asked, Done  # lazy: `show` applies nothing
+    from learnloop_md.apply import Done
+    from learnloop_md.commits import Asked  # lazy: `show` applies nothing
 
 RUN_LIMIT = 100  # characters
 
@@ -40,7 +42,7 @@ class Call(NamedTuple):
         if given is None:
             return otherwise
         if int(given) < 1:
-            raise UsageError(f"--{name} {given} is not above 0", f"leave it away for {otherwise}")
+            raise UsageError(f"--{name.replace('_', '-')} {given} is not above 0", f"leave it away for {otherwise}")
         return int(given)
 
     @property
@@ -52,19 +54,35 @@ class Call(NamedTuple):
     @property
     def asked(self) -> Asked:
         """How the command was asked for; the run is --run, else 8 characters of Claude's session."""
-        from learnloop_md.apply import Asked
+        from learnloop_md.commits import Asked
 
         run = self.text("run").strip()
         if len(run) > RUN_LIMIT or not run.isprintable():  # it becomes a trailer of the commit message
             raise UsageError(
                 "--run is not one short line", "name the run in a few letters or digits, for example 3f2a81c0"
             )
-        return Asked(self.today, run or os.environ.get("CLAUDE_CODE_SESSION_ID", "")[:8], dry_run=self.flag("dry_run"))
+        return Asked(
+            self.today, run or claude.session()[:8], dry_run=self.flag("dry_run"), by_claude=self.flag("from_claude")
+        )
 
     @property
     def place(self) -> Place:
         """The memory that is meant."""
         return place.find(self.cwd, self.text("memory"))
+
+    @property
+    def target(self) -> Place:
+        """The memory that a note goes to: the one named, that of the skill invoked in this session, the one found."""
+        named = self.text("memory") or os.environ.get("LEARNLOOP_MEMORY", "")
+        session = None if named else sessions.of(repos.near(self.cwd), claude.session())
+        skill = session.target if session else ""
+        return place.given(self.cwd, skill, "the skill invoked in this session") if skill else self.place
+
+    def captured(self, slug: str) -> None:
+        """Remember that this session has captured a lesson, so that nothing asks for it at its end."""
+        if session := sessions.of(repos.near(self.cwd), claude.session()):
+            with suppress(OSError):
+                session.add("captured", slug=slug)
 
     @property
     def hooked_places(self) -> list[Place]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook
+from learnloop_md import codify, guard, head, index, lessonfile, notebook, portability
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -336,6 +336,7 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
         return Finding("../SKILL.md", 1, code, severity, message)
 
     found = [said("invalid-skill", ERROR, fault) for fault in codify.skill_faults(text)]
+    found += [Finding("../SKILL.md", n, "portability", WARNING, why) for n, why in portability.claude_only(text)]
     name = memory.place.document
     prose, contract = codify.prose_and_contract(text)
     if not re.search(rf"references/{re.escape(name)}", prose):

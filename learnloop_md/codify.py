@@ -11,6 +11,7 @@ from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
 from learnloop_md.lines import line_end, scan, split_lines
 from learnloop_md.plan import Draft
+from learnloop_md.portability import CLAUDE_KEYS
 from learnloop_md.tree import HeadError
 
 SECTION = "Learned rules"
@@ -96,7 +97,7 @@ def check_skill(before: str, after: str) -> None:
 
 
 def skill_faults(text: str) -> list[str]:
-    """What the Agent Skills specification has against a SKILL.md."""
+    """What the Agent Skills specification has against a SKILL.md, but for keys that Claude Code knows (R004-85)."""
     try:
         parts = head.split(text)
         tree = head.read(parts).tree if parts else {}
@@ -105,7 +106,7 @@ def skill_faults(text: str) -> list[str]:
     faults = []
     if not tree.get("name") or not tree.get("description"):
         faults.append("its head lacks name or description")
-    strange = sorted(set(tree) - SKILL_KEYS)
+    strange = sorted(set(tree) - SKILL_KEYS - CLAUDE_KEYS)
     if strange:
         faults.append(f"unknown keys in its head: {', '.join(strange)}")
     lines = len(split_lines(text))

@@ -69,6 +69,11 @@ TABLE = (
                 "--skill",
                 "Give the skill in this folder a memory: references/memory.md and the contract in SKILL.md.",
             ),
+            Option(
+                "--auto-learn",
+                "With --skill: the skill's own Stop hook, which asks Claude Code once per session what was learned.",
+                "flag",
+            ),
             Option("--dir", "Another folder for the memory, relative to the repository's root."),
             Option(
                 "--yes",
@@ -228,6 +233,11 @@ TABLE = (
         (),
         (
             *_WRITE,
+            Option(
+                "--from-claude",
+                "As Claude's hooks start it: HEAD of a code repository stays, and the cleanup plan is prepared.",
+                "flag",
+            ),
             Option("--after-commit", "As git's post-commit hook: commit what is queued, absorb nothing.", "flag"),
             Option("--resolve", "First rebuild what a merge left in conflict, from both of its sides.", "flag"),
             Option("--remote", "Then bring in what others pushed, and push (a memory in its own repository).", "flag"),
@@ -260,6 +270,19 @@ TABLE = (
         _WRITE,
     ),
     Command(
+        "export",
+        "export:export",
+        "agents: put the current lessons into AGENTS.md, as a block that is renewed and never overwrites an edit.",
+        (Word("what", "agents."),),
+        (
+            *_LOOK,
+            Option("--to", "Another file than AGENTS.md at the repository's root."),
+            Option("--remove", "Take the block out again.", "flag"),
+            Option("--replace", "Where the block was edited by hand: keep the edited text outside of it.", "flag"),
+            Option("--dry-run", "Show the diff; write nothing.", "flag"),
+        ),
+    ),
+    Command(
         "git-config",
         "mergedriver:git_config",
         "Register the merge drivers for lesson files, MEMORY.md and memory.md with git, or take them out.",
@@ -285,6 +308,23 @@ TABLE = (
         ),
         (JSON,),
         hidden=True,
+    ),
+    Command(
+        "hook",
+        "hooks:main",
+        "Answer an event of Claude Code's hooks: JSON on standard input; exit 0 whatever happens.",
+    ),
+    Command(
+        "reflect",
+        "reflecting:reflect",
+        "Find what a session's transcript has to teach; exit 1 when there is something and nothing was captured.",
+        (),
+        (
+            Option("--transcript", "The transcript: Claude Code's file SESSION.jsonl (required)."),
+            Option("--min-signals", "Say so from this many signals on; else 1.", "number"),
+            Option("--scan-only", "List the signals alone, not the commands that would capture them.", "flag"),
+            *_LOOK,
+        ),
     ),
     Command("demo", "demo:demo", "Show a lesson's whole life in a temporary repository.", (), (JSON,)),
 )

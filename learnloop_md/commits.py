@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from learnloop_md import busy, git, plumbing, store
 from learnloop_md.errors import UnableError
@@ -16,12 +16,23 @@ from learnloop_md.store import Ledger
 _TRIES = 3  # somebody else's commit may come between
 
 
+class Asked(NamedTuple):
+    """How a command was asked for: on which day, in which run, and whether it may write."""
+
+    today: str
+    run: str = ""  # --run or the session; "" for author and day
+    dry_run: bool = False
+    commit: bool = True  # False in a pre-commit hook: files only, nothing queued
+    after_commit: bool = False  # as git's post-commit hook, whose commit is done
+    by_claude: bool = False  # as Claude's hooks start it: HEAD of a code repository stays
+
+
 class Commits:
     """One command's commits in the repository around a memory; used under the memory's lock."""
 
-    def __init__(self, place: Place, ledger: Ledger | None, *, wanted: bool, after_commit: bool = False) -> None:
+    def __init__(self, place: Place, ledger: Ledger | None, asked: Asked) -> None:
         self.place = place
-        self.wanted, self.after_commit = wanted, after_commit
+        self.asked = asked
         self.notices: list[str] = []
         self.made: list[str] = []
         self.queued = False
@@ -47,22 +58,24 @@ class Commits:
         if git.ignored_by(place.repo, place.in_repo(place.document)):
             self.notices.append(f"git ignores {place.folder}: files only, no history")
             return "ignored"
-        if not self.wanted:
+        if not self.asked.commit:
             return "hook"
         if place.linked:
             return "the memory is in the main checkout, which must not move under its user"
+        if self.asked.by_claude and not place.own_repo and not place.settings.hooks_commit:
+            return "Claude's hooks leave HEAD alone (hooks.commit is off)"
         stays = not place.own_repo and not place.settings.commit_on_default_branch
         if stays and self.now.branch == git.default_branch(place.repo):
             return "commit_on_default_branch is off"
         return git.moment(
-            place.repo, self.now, own=place.own_repo, known=bool(self.name), after_commit=self.after_commit
+            place.repo, self.now, own=place.own_repo, known=bool(self.name), after_commit=self.asked.after_commit
         )
 
     def _held(self, files: Collection[str]) -> str:
         """Why these files cannot be committed at this very moment, "" where they can."""
         repo = self.place.repo
         if repo and not self.hold and files:
-            self.hold = busy.at_work(repo.root, repo.git_dir, after_commit=self.after_commit)
+            self.hold = busy.at_work(repo.root, repo.git_dir, after_commit=self.asked.after_commit)
         return self.hold or next((why for path in files if (why := self.in_the_way(path))), "")
 
     def keep_private(self, *memories: Memory) -> None:

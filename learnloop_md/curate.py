@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -60,6 +61,12 @@ def plan(memory: Memory, today: str) -> list[Item]:
         *clashes,
         *(item for item in fates if item.change == "decide"),
     ]
+
+
+def summary(items: Iterable[Item]) -> str:
+    """A plan in a few words: merge 1, archive 2."""
+    counts = Counter(item.change for item in items)
+    return ", ".join(f"{change} {count}" for change, count in counts.items())
 
 
 def _good_runs(lesson: Lesson) -> set[str]:

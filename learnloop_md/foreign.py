@@ -12,6 +12,7 @@ from learnloop_md import outline
 from learnloop_md.codify import prose_and_contract
 from learnloop_md.errors import UsageError
 from learnloop_md.lines import line_end, split_lines
+from learnloop_md.skillhook import with_stop_hook
 
 LOAD = (
     "Read [references/{name}](references/{name}) before you begin: apply its Current Patterns, "
@@ -24,8 +25,9 @@ CONTRACT = """## Memory contract
   Next pass, State, Tags, File, Archive note) without changing what reads them.
 - Whoever changes the form moves every entry in the same change; entries are never reset.
 - Note a lesson the moment it happens: `learnloop note "rule" --why "…" --how "…"`. `learnloop check` looks after these
-  rules.
+  rules. The command must be on `PATH`; where it is not, tell the person the lesson instead.
 """
+ON_PATH = "- `learnloop` must be on `PATH`, for the Stop hook too; an agent without hooks keeps to these rules alone."
 
 
 def with_contract(text: str, name: str) -> str:
@@ -44,6 +46,19 @@ def with_contract(text: str, name: str) -> str:
         text += "" if text.endswith("\n") else eol
         text += eol + CONTRACT.format(name=name).replace("\n", eol)
     return text
+
+
+def with_auto_learn(text: str) -> str:
+    """A SKILL.md with contract whose Stop hook asks what was learned; it says that the command must be on PATH.
+
+    Raises RefusedError where the head cannot be edited surely (R004-80, R004-86).
+    """
+    text = with_stop_hook(text)
+    if "PATH" in prose_and_contract(text)[1]:
+        return text
+    titles = (row.title for row in outline.headings(text))
+    contract = next((title for title in titles if re.search(r"\bcontract\b", title, re.IGNORECASE)), "")
+    return outline.with_bullet(text, contract, ON_PATH) if contract else text
 
 
 def _behind_head(lines: list[str]) -> int:

@@ -21,10 +21,11 @@ from learnloop_md import (
     settings,
     store,
 )
-from learnloop_md.apply import Asked, Done
+from learnloop_md.apply import Done
 from learnloop_md.codify import check_skill, skill_faults
+from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
-from learnloop_md.foreign import with_attributes, with_contract, with_json_key, with_settings
+from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_json_key, with_settings
 from learnloop_md.lesson import free_slug, slugify
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Memory
@@ -41,6 +42,7 @@ class Options(NamedTuple):
     skill: str = ""
     folder: str = ""
     yes: bool = False
+    auto_learn: bool = False
 
 
 class Consent(NamedTuple):
@@ -64,6 +66,9 @@ def initialise(options: Options) -> Initialised:
     """Make or adopt a memory. Raises LearnloopError before anything is written where it cannot be done."""
     if sum(map(bool, (options.native, options.skill, options.folder))) > 1:
         raise UsageError("--native, --skill and --dir exclude each other", "give one of them")
+    if options.auto_learn and not options.skill:
+        hint = "name the skill too: --skill PATH; for a whole project: learnloop install"
+        raise UsageError("--auto-learn writes the hook of a skill", hint)
     if options.skill:
         return _init_skill(options)
     if options.native:
@@ -329,6 +334,8 @@ def _init_skill(options: Options) -> Initialised:
     if faults := [fault for fault in skill_faults(before) if fault.startswith("its head")]:
         message = f"{skill / 'SKILL.md'} is no valid skill: {faults[0]}"
         raise UnableError(message, "give it a head with name and description", code="invalid-skill")
+    if options.auto_learn:
+        after = with_auto_learn(after)
     check_skill(before, after)
     files = {skill / "SKILL.md": after}
     if where.repo:

@@ -71,4 +71,4 @@ def _plan(
 
 
 def _file(place: Place) -> Path:
-    return store.state_folder(place) / "journal.json"
+    return place.state / "journal.json"

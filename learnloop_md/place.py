@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,12 @@ class Place(NamedTuple):
             return ""
         relative = self.folder.relative_to(self.repo.root).as_posix()
         return "" if relative == "." else relative
+
+    @property
+    def state(self) -> Path:
+        """Where the tool keeps its own notes on this memory: in the git directory, else below XDG_STATE_HOME."""
+        key = hashlib.sha256(str(self.folder).encode(errors="surrogateescape")).hexdigest()[:12]
+        return own_folder(self.repo) / key
 
     def in_repo(self, path: str) -> str:
         """A path of the memory as the repository names it."""
@@ -150,6 +157,12 @@ def _at(folder: Path, chosen_by: str, near: git.Repo | None = None, finder: Find
     document = _document(folder, kind) or (INDEX if kind == "project" else NOTEBOOKS[0])
     found = settings.load([folder, *([repo.root] if repo else [])])
     return Place(folder, kind, chosen_by, repo, found, document, linked)
+
+
+def own_folder(repo: git.Repo | None) -> Path:
+    """Where the tool keeps its own files: in the git directory, one for all work trees, else below XDG_STATE_HOME."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return repo.folder if repo else Path(state) / "learnloop"
 
 
 def at(folder: Path, kind: str, chosen_by: str) -> Place:

@@ -7,7 +7,8 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from learnloop_md import apply, branch, git, lessonfile, patches, remotes, store, transplant
-from learnloop_md.apply import Asked, Done
+from learnloop_md.apply import Done
+from learnloop_md.commits import Asked
 from learnloop_md.errors import UnableError
 from learnloop_md.git import GitError, Repo
 from learnloop_md.history import trailer

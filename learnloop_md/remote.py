@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from learnloop_md import apply, busy, git, patches, plumbing, remotes, store, transplant, witness
-from learnloop_md.apply import Asked, Done
+from learnloop_md.apply import Done
+from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError
 from learnloop_md.git import Delta, GitError, Repo, Status
 from learnloop_md.lesson import Lesson

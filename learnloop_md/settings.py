@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +29,9 @@ class Settings(NamedTuple):
     index_characters: int = 24_000
     show_characters: int = 2_000  # R004-71
     commit_on_default_branch: bool = True
+    session_tokens: int = 500  # what a session is told at its start (design §7)
+    correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
+    hooks_commit: bool = False  # whether Claude's hooks may move HEAD of a code repository (design §6)
 
 
 def load(roots: Iterable[Path]) -> Settings:
@@ -67,7 +70,7 @@ def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
 def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Settings:
     if not isinstance(table, Mapping):
         raise UsageError(f"{path}: tool.learnloop is not a table", "write [tool.learnloop]; see docs/settings.md")
-    for key, given in table.items():
+    for key, given in _flat(table):
         value = given
         if key not in Settings._fields:
             known = ", ".join(Settings._fields)
@@ -86,6 +89,15 @@ def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Setti
             )
         settings = settings._replace(**{key: value})
     return settings
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """The keys of a table, those of a table in it by both names: hooks.commit is hooks_commit."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}_")
+        else:
+            yield before + key, value
 
 
 def _kind(default: object) -> str:

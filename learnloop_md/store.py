@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -183,19 +182,10 @@ class Ledger(NamedTuple):
     loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
 
 
-def state_folder(place: Place) -> Path:
-    """Where the tool keeps its own notes: in the git directory, else below XDG_STATE_HOME."""
-    key = hashlib.sha256(str(place.folder).encode(errors="surrogateescape")).hexdigest()[:12]
-    if place.repo:
-        return place.repo.folder / key
-    base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return base / "learnloop" / key
-
-
 def load_ledger(place: Place) -> Ledger | None:
     """What was last agreed, None where nothing is remembered (a fresh clone, a damaged note)."""
     try:
-        raw = json.loads((state_folder(place) / "ledger.json").read_text("utf-8"))
+        raw = json.loads((place.state / "ledger.json").read_text("utf-8"))
         agreed = {slug: Agreed(*map(str, row)) for slug, row in raw["agreed"].items()}
         queue = tuple(
             {"message": str(q["message"]), "files": dict(q["files"]), "was": dict(q["was"])} for q in raw["queue"]
@@ -209,14 +199,14 @@ def save_ledger(place: Place, ledger: Ledger) -> None:
     """Remember the ledger."""
     raw = {**ledger._asdict(), "last": dict(ledger.last)}
     write(
-        state_folder(place) / "ledger.json",
+        place.state / "ledger.json",
         json.dumps(raw, separators=(",", ":")).encode(),  # ASCII: names that are not UTF-8 come back whole
     )
 
 
 def locked(place: Place) -> AbstractContextManager[None]:
     """Hold the memory's lock."""
-    return locks.held(state_folder(place) / "lock")
+    return locks.held(place.state / "lock")
 
 
 def write_all(folder: Path, files: Mapping[str, bytes | None]) -> None:
@@ -245,7 +235,7 @@ def write_all(folder: Path, files: Mapping[str, bytes | None]) -> None:
 
 def clear_leftovers(place: Place, paths: Iterable[str]) -> None:
     """Remove the temporary files of a killed command of this memory: beside its own notes and what it was writing."""
-    folders = {(place.folder / path).parent for path in paths} | {state_folder(place)}
+    folders = {(place.folder / path).parent for path in paths} | {place.state}
     for file in (file for folder in folders for file in folder.glob(f"{_TEMPORARY}*")):
         writer = re.fullmatch(rf"{re.escape(_TEMPORARY)}(\d+)-\w{{8}}", file.name)  # as write() names it
         if writer and not locks.is_alive(int(writer[1])):

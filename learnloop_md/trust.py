@@ -77,4 +77,4 @@ def carry(place: Place, edits: Iterable[tuple[str | None, str | None]]) -> None:
 
 
 def _file(place: Place) -> Path:
-    return store.state_folder(place) / "accepted"
+    return place.state / "accepted"

@@ -47,9 +47,11 @@ def note(call: Call) -> Answer:
             saying = life.from_text(said, saying)
         life.check_saying(saying)
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
-        place = call.place
+        place = call.target
         saying = saying._replace(skill_version=skill.version(place))
         answer = changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place)
+        if not call.flag("dry_run"):
+            call.captured(str(answer.data["slug"]))
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         hints = (error.hint,) if error.hint else ()
@@ -211,7 +213,7 @@ def sync(call: Call) -> Answer:
         return _after_commit(call)
     if call.flag("resolve"):
         return _resolve(call)
-    return _synced(call, call.place)
+    return _synced_for_claude(call) if call.flag("from_claude") else _synced(call, call.place)
 
 
 def _synced(call: Call, place: Place) -> Answer:
@@ -235,6 +237,19 @@ def _synced(call: Call, place: Place) -> Answer:
     return answer._replace(
         text="everything is in step" if in_step else answer.text, code=1 if done.absorbed.conflicts else 0
     )
+
+
+def _synced_for_claude(call: Call) -> Answer:
+    """As ever, and the cleanup plan is ready when the next session begins; nothing of it is done (R002-52)."""
+    from learnloop_md import briefing, curate, memory, sessions  # lazy: only what Claude's hooks start needs them
+
+    place = call.place
+    answer = _synced(call, place)
+    sessions.forget_old(place.repo)
+    loaded = memory.load(place)
+    if curate.reasons(loaded, call.today):
+        briefing.with_plan(place, curate.summary(curate.plan(loaded, call.today)))
+    return answer
 
 
 def _resolve(call: Call) -> Answer:
@@ -280,7 +295,13 @@ def init(call: Call) -> Answer:
     from learnloop_md import initialise  # lazy: once in a memory's life
 
     options = initialise.Options(
-        call.cwd, call.asked, call.flag("native"), call.text("skill"), call.text("dir"), yes=call.flag("yes")
+        call.cwd,
+        call.asked,
+        call.flag("native"),
+        call.text("skill"),
+        call.text("dir"),
+        yes=call.flag("yes"),
+        auto_learn=call.flag("auto_learn"),
     )
     made = initialise.initialise(options)
     place = made.place

@@ -14,7 +14,7 @@ from learnloop_md.lesson import Lesson
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft, Edit
 from learnloop_md.settings import Settings
-from learnloop_md.store import Files, Ledger, state_folder
+from learnloop_md.store import Files, Ledger
 from tests.conftest import Ran, Run, git
 
 SKILL = "---\nname: review\ndescription: Review pull requests\n---\n\n# Review\n\nLook at every change.\n"
@@ -142,7 +142,7 @@ def copied(template: Home, root: Path, learnloop: Run) -> Home:
     shutil.copytree(template.root, root, symlinks=True)
     home = template._replace(root=root, folder=root / template.folder.relative_to(template.root), learnloop=learnloop)
     place = places.find(home.folder, str(home.folder))
-    next(path for path in (root / ".git" / "learnloop").iterdir() if path.is_dir()).rename(state_folder(place))
+    next(path for path in (root / ".git" / "learnloop").iterdir() if path.is_dir()).rename(place.state)
     return home
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from learnloop_md import apply, place, plumbing
 from learnloop_md import git as door
+from learnloop_md.commits import Asked
 from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.plan import CHANGES, Draft
 from tests.conftest import Ran, Run, git
@@ -191,7 +192,7 @@ def test_the_git_processes_of_a_note_are_few(
         started.append(words[0])
         return real(words, **rest)  # type: ignore[call-overload]
 
-    monkeypatch.setattr("learnloop_md.git.subprocess.run", counted)
+    monkeypatch.setattr("subprocess.run", counted)
     assert learnloop("note", RULE, cwd=repo).code == 0
     assert len(started) <= 17
 
@@ -578,7 +579,7 @@ def test_a_lesson_that_changed_under_the_command_is_not_overwritten(repo: Path, 
 
     before = (memory / "MEMORY.md").read_bytes()
     with pytest.raises(UnableError) as caught:
-        apply.change(found, apply.Asked("2026-06-01"), build)
+        apply.change(found, Asked("2026-06-01"), build)
     assert (caught.value.code, (memory / "MEMORY.md").read_bytes()) == ("changed", before)
 
 
@@ -593,7 +594,7 @@ def test_a_secret_in_the_second_plan_stops_the_first(repo: Path, memory: Path) -
         draft.cut("edit", [], "", document=False)
 
     with pytest.raises(RefusedError):
-        apply.change(place.find(repo), apply.Asked("2026-06-01"), build)
+        apply.change(place.find(repo), Asked("2026-06-01"), build)
     assert not (memory / "one.md").exists()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import git as door
-from learnloop_md import journal, place, plumbing, store
+from learnloop_md import journal, place, plumbing
 from learnloop_md.plan import Edit, Plan
 from tests.conftest import Run, git
 
@@ -106,7 +106,7 @@ def test_what_a_person_changed_after_the_crash_is_theirs(repo: Path, memory: Pat
 
 
 def test_a_journal_of_half_a_line_was_never_begun(repo: Path, memory: Path, learnloop: Run) -> None:
-    (store.state_folder(place.find(repo)) / "journal.json").write_text('["a", "b", [[')
+    (place.find(repo).state / "journal.json").write_text('["a", "b", [[')
     assert learnloop("note", RULE, cwd=repo).code == 0
     assert git(repo, "status", "--porcelain") == ""
 
@@ -251,7 +251,7 @@ def test_a_queue_that_a_failing_command_drained_is_drained_once(repo: Path, memo
 
 
 def test_a_temporary_file_of_somebody_else_is_left_alone(repo: Path, memory: Path, learnloop: Run) -> None:
-    folder = store.state_folder(place.find(repo))
+    folder = place.find(repo).state
     (folder / ".learnloop-abcd1234").write_text("older")
     (memory / ".learnloop-99999-mine.md").write_text("mine")
     killed(repo, "the journal is written", "note", RULE)
@@ -276,7 +276,7 @@ def test_who_waits_too_long_is_told_who_holds_the_lock(
     repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reliability row 54."""
-    lock = store.state_folder(place.find(repo)) / "lock"
+    lock = place.find(repo).state / "lock"
     code = (
         "import sys,time\nfrom pathlib import Path\nfrom learnloop_md import locks\n"
         "with locks.held(Path(sys.argv[1])):\n print('held', flush=True)\n time.sleep(30)"

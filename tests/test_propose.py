@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import place as places
-from learnloop_md import store
 from tests.conftest import Ran, Run, git
 from tests.homes import DAY, SKILL, lesson_text
 
@@ -66,7 +65,7 @@ class Clone:
             "head": (self.root / ".git" / "HEAD").read_bytes(),
             "index": (self.root / ".git" / "index").read_bytes(),
             "files": files,
-            "ledger": (store.state_folder(place) / "ledger.json").read_bytes(),
+            "ledger": (place.state / "ledger.json").read_bytes(),
             "refs": [ref for ref in refs if "refs/heads/learnloop/" not in ref and "refs/remotes/" not in ref],
         }
 

@@ -143,13 +143,13 @@ def test_the_ledger_comes_back_as_it_was_kept(memory: Path, repo: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"agreed": {"a": [1]}, "commit": "", "queue": []}'])
 def test_a_damaged_ledger_counts_as_none(memory: Path, repo: Path, text: str) -> None:
     found = place.find(repo)
-    (store.state_folder(found) / "ledger.json").write_text(text)
+    (found.state / "ledger.json").write_text(text)
     assert store.load_ledger(found) is None
 
 
 def test_the_state_stands_in_the_git_directory_shared_by_worktrees(repo: Path, memory: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
-    here, there = (store.state_folder(place.find(where)) for where in (repo, tmp_path / "tree"))
+    here, there = (place.find(where).state for where in (repo, tmp_path / "tree"))
     assert here == there
     assert here.is_relative_to(repo / ".git" / "learnloop")
 
@@ -157,7 +157,7 @@ def test_the_state_stands_in_the_git_directory_shared_by_worktrees(repo: Path, m
 def test_without_git_the_state_stands_below_the_state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "MEMORY.md").write_text("# Memory\n")
-    assert store.state_folder(place.find(tmp_path, str(tmp_path))).is_relative_to(tmp_path / "state" / "learnloop")
+    assert place.find(tmp_path, str(tmp_path)).state.is_relative_to(tmp_path / "state" / "learnloop")
 
 
 def test_a_lock_that_cannot_be_made_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,68 @@
+"""Recording for Claude's hooks what a command has seen of a memory: the one place where a brief is made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from learnloop_md import brief, digest, lessonfile, skill, store
+from learnloop_md import lesson as lessons
+from learnloop_md.brief import Brief, Row
+from learnloop_md.lesson import Lesson, fold
+from learnloop_md.memory import Memory
+from learnloop_md.neutral import neutral
+from learnloop_md.place import Place
+
+_SETTLED_S = 2  # a file changed later than that before the look may have changed after it too
+
+
+def record(memory: Memory, today: str, *, waiting: int) -> None:
+    """Keep for the hooks what may be served of this memory. Raises UnableError where it cannot be written."""
+    _save(memory.place, _made(memory, today, waiting))
+
+
+def with_plan(place: Place, plan: str) -> None:
+    """Add what a cleanup would do to what was recorded."""
+    if known := brief.load(place):
+        _save(place, known._replace(plan=plan))
+
+
+def _save(place: Place, made: Brief) -> None:
+    file, data = place.state / brief.FILE, brief.dump(made)
+    if store.read_bytes(file) != data:
+        store.write(file, data)
+
+
+def _made(memory: Memory, today: str, waiting: int) -> Brief:
+    place, rows = memory.place, memory.lessons.values()
+    version = skill.version(place)
+    found = [row for lesson in digest.order(rows) if (row := _row(place, lesson, memory.private, version))]
+    due_on, due = _due(memory, today)
+    return Brief(tuple(found), tuple(q.path for q in memory.quarantined), waiting, tuple(due), due_on)
+
+
+def _row(place: Place, lesson: Lesson, private: Iterable[str], version: str) -> Row | None:
+    """A lesson's row, None where its file is not surely the text that was judged."""
+    path = place.folder / lesson.path
+    stamp = brief.stamp(path)
+    if stamp is None:
+        return None
+    if stamp[1] > (time.time() - _SETTLED_S) * 1e9:
+        data = store.read_bytes(path)
+        if data is None or lessonfile.decode(lesson.path, data) != lesson.text:
+            return None
+    bullet = fold(neutral(digest.line(lesson, version)))
+    return Row(lesson.path, stamp, lesson.slug, lesson.state, lesson.slug in private, bullet)
+
+
+def _due(memory: Memory, today: str) -> tuple[str, list[str]]:
+    """The day from which cleanup is due when nothing happens any more, and why; "" for none."""
+    settings = memory.place.settings
+    candidates = [lesson for lesson in memory.lessons.values() if lesson.state == "candidate"]
+    for days in range(settings.stale_days + 2):
+        day = (date.fromisoformat(today) + timedelta(days)).isoformat()
+        found = lessons.cleanup_reasons(candidates, day, due_at=settings.candidates_due, stale_days=settings.stale_days)
+        if found:
+            return day, found
+    return "", []

@@ -1,0 +1,158 @@
+"""`export`: lessons for programs and agents that know nothing of this tool; now a block in AGENTS.md."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from learnloop_md import agents, git, managed, memory, skill, store
+from learnloop_md.answer import Answer, coloured, use_colour
+from learnloop_md.calls import Call
+from learnloop_md.errors import RefusedError, UnableError, UsageError
+from learnloop_md.managed import Block
+from learnloop_md.place import Place
+from learnloop_md.plan import Edit, diff
+
+KNOWN = ("agents",)
+FILE = "AGENTS.md"
+SUFFIXES = (".md", ".mdc")
+
+
+class Target(NamedTuple):
+    """The file that the block goes into: where it is, as people name it, its text (None where it is missing)."""
+
+    path: Path
+    name: str
+    text: str | None
+
+
+class Change(NamedTuple):
+    """What becomes of the file: its new text (None removes it), the block's lessons, what to say on the side."""
+
+    text: str | None
+    lessons: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def export(call: Call) -> Answer:
+    """Put the block into AGENTS.md, renew it, or take it out: the file is the person's, so nothing is committed.
+
+    Raises RefusedError where the block was edited by hand or its markers are broken, UsageError for a wrong file.
+    """
+    what = call.text("what")
+    if what not in KNOWN:
+        raise UsageError(f"there is no export {what!r}", f"known: {', '.join(KNOWN)}")
+    if call.flag("remove"):
+        target = _target(call.cwd, call.text("to") or FILE, named=bool(call.text("to")))
+        change = _removed(target, replace=call.flag("replace"))
+    else:
+        place = call.place
+        target = _target(call.cwd, call.text("to") or FILE, named=bool(call.text("to")), place=place)
+        change = _exported(target, place, replace=call.flag("replace"))
+    return _written(call, target, change)
+
+
+def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) -> Target:
+    """The file: AGENTS.md at the root of the repository around cwd, or the one named, seen from cwd."""
+    repo = git.find(cwd)
+    if repo is None and not named:
+        raise UnableError("this is not a git repository", "name the file: --to AGENTS.md", code="no-git")
+    root = repo.root if repo else cwd
+    path = Path(os.path.normpath((cwd if named else root) / name))
+    real = path.resolve()
+    if path.suffix not in SUFFIXES or (real.exists() and not real.is_file()):
+        raise UsageError(f"--to {name}: not a markdown file", f"name one, such as {FILE} or GEMINI.md")
+    if not real.is_relative_to(root.resolve()):
+        raise UsageError(f"{name} leads out of {root}", "name a file inside it", code="path-traversal")
+    if place and (real.parent == place.folder or real.is_relative_to(place.folder / (place.lessons or "."))):
+        raise UsageError(f"{name} lies in the memory itself", f"name another file, such as {FILE}")
+    data = store.read_bytes(real)
+    if data is not None and b"\0" in data:
+        raise UsageError(f"{name} is not UTF-8 text", "save it as UTF-8 first; nothing was changed", code="not-utf8")
+    shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else name
+    return Target(real, shown, None if data is None else data.decode("utf-8", "surrogateescape"))
+
+
+def _exported(target: Target, place: Place, *, replace: bool) -> Change:
+    found = memory.load(place)
+    document = place.folder / place.document
+    repo = git.find(target.path.parent)
+    inside = repo is not None and place.repo is not None and repo.common_dir == place.repo.common_dir
+    path = place.in_repo(place.document) if inside and not place.own_repo else ""
+    if repo and path:
+        path = os.path.relpath(repo.root / path, target.path.parent)
+    elif repo is None and document.is_relative_to(target.path.parent):
+        path = document.relative_to(target.path.parent).as_posix()
+    told = agents.tell(found, _title(place, repo), path, skill.version(place))
+    slugs = tuple(lesson.slug for lesson in told.lessons)
+    if target.text is None:
+        return Change(managed.with_block("", None, told.text) + "\n", slugs)
+    block = managed.find(target.text, target.name)
+    kept = _edited(target, block, replace=replace)
+    notices = (f"{target.name}: the edited text now stands below the block",) if kept else ()
+    return Change(managed.with_block(target.text, block, told.text, keep=kept), slugs, notices)
+
+
+def _title(place: Place, repo: git.Repo | None) -> str:
+    if place.kind == "skill":
+        return place.folder.parent.name
+    return repo.main_root.name if repo else place.folder.parent.name
+
+
+def _removed(target: Target, *, replace: bool) -> Change:
+    text = target.text
+    block = None if text is None else managed.find(text, target.name)
+    if text is None or block is None:
+        return Change(text)
+    kept = _edited(target, block, replace=replace)
+    after = managed.without_block(text, block, keep=kept)
+    notices = (f"{target.name}: the edited text stays, the markers are gone",) if kept else ()
+    made = not after and text.endswith("\n")  # a file that was empty before has a block without a last line end
+    return Change(None if made else after, (), notices)
+
+
+def _edited(target: Target, block: Block | None, *, replace: bool) -> str:
+    """What a person made of the block, "" where it is as it was written.
+
+    Raises RefusedError unless it is to be replaced.
+    """
+    if block is None or block.is_ours:
+        return ""
+    if not replace:
+        raise RefusedError(
+            f"{target.name}:{block.start + 1}: the block of ours was edited by hand",
+            "move your text out of it and say --replace, which keeps the edited text outside the block; "
+            "or export elsewhere: --to FILE",
+            code="hand-edited",
+        )
+    return block.text
+
+
+def _written(call: Call, target: Target, change: Change) -> Answer:
+    dry_run, remove = call.flag("dry_run"), call.flag("remove")
+    same = change.text == target.text
+    action = "unchanged" if same else "removed" if remove else "exported"
+    data: dict[str, Any] = {
+        "action": action, "slug": "", "state": "", "commits": [], "queued": False,
+        "paths": [] if same else [target.name], "path": str(target.path), "lessons": list(change.lessons),
+    }  # fmt: skip
+    if same:
+        held = "holds no block of ours" if remove else "is up to date"
+        return Answer(f"nothing to do: {target.name} {held}", data)
+    if dry_run:
+        shown = diff([Edit(target.name, target.text, change.text)])
+        return Answer(coloured(shown, colour=use_colour()), {**data, "dry_run": True, "diff": shown}, change.notices)
+    if store.read_bytes(target.path) != _bytes(target.text):
+        raise UnableError(f"{target.name} changed meanwhile", "run the command again", code="changed")
+    store.write(target.path, _bytes(change.text))
+    count = f"{len(change.lessons)} lesson{'' if len(change.lessons) == 1 else 's'}"
+    if remove:
+        said = f"removed the block from {target.name}" if change.text is not None else f"removed {target.name}"
+    else:
+        said = f"wrote {count} into {target.name}"
+    return Answer(f"{said}; it is your file: nothing was committed", data, change.notices)
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,89 @@
+"""What Claude's hooks tell the model: lessons that Claude does not load itself, and what is to be done."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from learnloop_md import brief, claude, digest, moment
+from learnloop_md.brief import Brief
+from learnloop_md.moment import Moment
+from learnloop_md.place import Place
+
+LIMIT = 9_000  # characters; the client cuts a hook's answer at 10,000, JSON around it included
+_SKILL_TOKENS = 2_000
+
+
+def at_start(now: Moment, taken: int = 0) -> str:
+    """Private lessons, those of a memory that Claude does not load itself, and a line for each thing to be done.
+
+    taken: tokens of the budget that something else needs.
+    """
+    place = now.place
+    if place is None:
+        return ""
+    known = brief.load(place)
+    loaded = claude.loaded_memory(now.cwd, now.repo)
+    itself = place.kind == "project" and loaded is not None and loaded.resolve() == place.folder
+    lines = [*_uninitialised(now, place), *(_open_work(known) if known else [])]
+    if not known:
+        return "\n".join(lines)
+    bullets = brief.served(place, known, lambda row: row.private or not itself)
+    room = place.settings.session_tokens - taken - digest.tokens("\n".join(lines)) - 1
+    title = "Lessons from earlier runs" + (" that stay on this machine" if itself else "")
+    return "\n".join([*lines, *filter(None, [brief.block(title, bullets, budget=room, most=LIMIT)])])
+
+
+def _open_work(known: Brief) -> list[str]:
+    """A line for each thing that waits for somebody."""
+    lines = []
+    if known.due_on and known.due_on <= datetime.now(UTC).date().isoformat():
+        would = f"; it would {known.plan}" if known.plan else ""
+        lines.append(f"learnloop: cleanup is due, {'; '.join(known.due)}{would}: `learnloop cleanup`")
+    if known.waiting:
+        waits = "1 queued change waits" if known.waiting == 1 else f"{known.waiting} queued changes wait"
+        lines.append(f"learnloop: {waits} for a commit: `learnloop sync`")
+    if known.quarantined:
+        files = "1 file is" if len(known.quarantined) == 1 else f"{len(known.quarantined)} files are"
+        lines.append(f"learnloop: {files} quarantined and not served: `learnloop check`")
+    return lines
+
+
+def _uninitialised(now: Moment, place: Place) -> list[str]:
+    """A teammate's clone that does not use its memory yet is told so, once in a session (design §2)."""
+    repo, session = now.repo, now.session
+    if repo is None or session is None or place.own_repo or place.kind != "project" or not repo.holds(place.folder):
+        return []
+    local = repo.main_root / ".claude" / "settings.local.json"
+    if claude.memory_named_in(local) or not session.once("told"):
+        return []
+    return [f"learnloop: this clone does not use the memory in {place.inside} yet: run `learnloop init`"]
+
+
+def of_skill(now: Moment, name: str) -> str:
+    """The current lessons of a skill that is being invoked; its memory becomes the one that notes go to."""
+    folder = _skill_folder(now, name)
+    memory = moment.at(folder, now.cwd) if folder else None
+    if folder is None or memory is None or memory.kind != "skill":
+        return ""
+    if now.session and now.session.target != str(memory.folder):
+        now.session.add("target", memory=str(memory.folder))
+    known = brief.load(memory)
+    if brief.is_stale(memory, known):
+        moment.start_sync(memory)
+    if known is None:
+        return ""
+    bullets = brief.served(memory, known, lambda row: row.state == "current")
+    title = f"Current patterns of the skill {folder.name}"
+    return brief.block(title, bullets, budget=_SKILL_TOKENS, most=LIMIT)
+
+
+def _skill_folder(now: Moment, name: str) -> Path | None:
+    """Where a skill of this name stands, as Claude looks for it."""
+    if not re.fullmatch(r"[\w][\w.-]{0,99}", name):
+        return None
+    roots = [now.cwd, *([now.repo.root, now.repo.main_root] if now.repo else [])]
+    folders = [*(root / ".claude" for root in dict.fromkeys(roots)), claude.home()]
+    found = (folder / "skills" / name for folder in folders)
+    return next((folder for folder in found if (folder / "SKILL.md").is_file()), None)
