@@ -167,7 +167,8 @@ _OVERRIDES = (
 _ROLES = (
     Form(
         INSTRUCTION,
-        rf"\byou are (?:now |henceforth )(?:an? |the |in )?(?:[\w-]{{1,20}} )?(?:{_UNBOUND}|free|admin\w*|root"
+        rf"\byou are (?:an? |the )?{_UNBOUND}\b"
+        rf"|\byou are (?:now |henceforth )(?:an? |the |in )?(?:[\w-]{{1,20}} )?(?:{_UNBOUND}|free|admin\w*|root"
         rf"|(?:developer|god) mode|different"
         r"|another|new (?:ai|model|assistant|agent|persona))|\byou are no longer (?:bound|restricted|limited|an? "
         r"|required|claude|subject)",
@@ -190,8 +191,9 @@ _ROLES = (
         INSTRUCTION,
         r"\b(?:enter|enable|activate|switch to|you are in) (?:god|jailbreak|dan|unrestricted|unsafe|yolo) mode\b|\bdo"
         r" anything now\b"
-        r"|\bwithout (?:any )?(?:ethical|moral|safety) (?:restrictions?|limits?|constraints?|guidelines?)",
-        ("mode", "do anything now", "without"),
+        r"|\b(?:without|no|free (?:of|from)|ignor\w+) (?:any |all |the )?(?:ethical|moral|safety|content) "
+        r"(?:restrictions?|limits?|constraints?|guidelines?|filters?|polic(?:y|ies))",
+        ("mode", "do anything now", "ethical", "moral", "safety", "content"),
     ),
     Form(
         INSTRUCTION,
@@ -355,6 +357,16 @@ _ALONE = (
     ),
     Form(
         AUTONOMY,
+        r"\b(?:assistant|agent|ai|claude|model|bot|you) (?:now )?(?:has|have|holds?|gets?|was given|were given|is|are) "
+        r"(?:(?:now|given|granted|an?|the) ){0,3}(?:(?:full|unlimited|unrestricted) (?:admin\w* |root |system )?"
+        r"|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)"
+        r"|\b(?:identity|agent|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?"
+        r"(?:super_?admin|\badmin\w*|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
+        ("rights", "access", "permission", "privilege", "identity", "role", "capabilit"),
+        negates=True,
+    ),
+    Form(
+        AUTONOMY,
         r"\b(?:grant|give|escalate|elevate|raise) (?:yourself|itself|your own|claude|the agent|your) (?:[\w-]{1,20}"
         r" ){0,3}?"
         r"(?:permission|privilege|access|admin|root|rights)",
@@ -383,6 +395,13 @@ _SINK_WORDS = (
     *("host", "service", "site", "address", "domain", "bucket", "api", "nc ", "/dev/tcp", "query", "dns"),
 )
 _AWAY = (
+    Form(
+        EXFILTRATION,
+        r"\b(?:reveal|disclose|leak|expose|dump|hand over|give (?:out|away)|exfiltrate) "
+        r"(?:all |any |every |the |your |its |their |stored |saved |user )+(?:[\w-]{1,20} )?"
+        r"(?:credentials|secrets|passwords|api keys|private keys|access tokens|tokens)\b",
+        ("reveal", "disclose", "leak", "expose", "dump", "hand over", "give ", "exfiltrate"),
+    ),
     Form(EXFILTRATION, rf"\b{_SEND}(?:s|ing|ed)?\b[^.!?]{{0,120}}?{_SECRETS}.{{0,160}}?{_SINK}", _SINK_WORDS),
     Form(
         EXFILTRATION,

@@ -10,6 +10,7 @@ from learnloop_md import account, advice, apply, guard, life, skill
 from learnloop_md.answer import Answer, told_error
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
+from learnloop_md.lesson import check_slug
 from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug
@@ -41,6 +42,8 @@ def note(call: Call) -> Answer:
         tags=call.many("tag"),
     )
     try:
+        if call.words.get("name") == "":  # given and empty: no name, not none
+            check_slug("")
         if saying.rule == "-":
             said = _standard_input()
             guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines

@@ -108,7 +108,8 @@ def test_a_dry_run_shows_what_is_to_be_read_and_accepts_nothing(poisoned: Path, 
 
 def test_what_is_broken_or_secret_cannot_be_accepted(memory: Path, learnloop: Run) -> None:
     (memory / "twice.md").write_text("---\nname: a\nname: b\n---\n\nCount the rows.\n")
-    (memory / "token.md").write_text("---\nname: token\n---\n\nUse " + "ghp_" + "a7Kq2Zx9Rb4Tm1Wc8Ld5" * 2 + ".\n")
+    token = "".join(("ghp", "_", "a7Kq2Zx9Rb4Tm1Wc8Ld5" * 2))
+    (memory / "token.md").write_text(f"---\nname: token\n---\n\nUse {token}.\n")
     for slug, code in (("twice", "yaml-duplicate-key"), ("token", "secret:github-pat")):
         done = learnloop("accept", slug, "--json")
         assert (done.code, done.json["error"]["code"]) == (4, code)

@@ -65,6 +65,7 @@ def test_nothing_live_is_left(text: str) -> None:
         ("<https://host.invalid/x>", "&lt;https://host.invalid/x>"),
         ("a\x1b[31mb", "a\\x1b[31mb"),
         ("a\u2028b", "a b"),
+        ("\ufeffrun it", "run it"),
         ("run\u200bner\U000e0041", "runner"),
     ],
 )
