@@ -5,7 +5,7 @@ import unicodedata
 from binascii import a2b_base64
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -63,7 +63,12 @@ def find_secrets(text: str) -> list[Secret]:
     folded = _fold(text, _NOISE, _plain)
     taken = bytearray(len(folded.text))
     joined = _fold(folded.text, _BREAK_IN_WORD, lambda _: "")
-    hits = [*_matches(folded.text, taken), *_broken_tokens(joined, taken), *_encoded(folded.text, taken)]
+    tokens = _hinted(TOKENS, f"{folded.text}\n{joined.text}")
+    hits = [
+        *_matches(folded.text, taken, tokens),
+        *_broken_tokens(joined, taken, tokens),
+        *_encoded(folded.text, taken),
+    ]
     found = [(folded.origin(start), folded.origin(end - 1) + 1, shape) for start, end, shape in hits]
     return [_located(text, start, end, shape) for start, end, shape in sorted(found, key=lambda hit: hit[0])]
 
@@ -167,8 +172,8 @@ def _hinted(shapes: tuple[Shape, ...], text: str) -> list[Shape]:
     return [shapes[place] for place in sorted(places)]
 
 
-def _matches(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
-    for shape in _hinted(TOKENS, text):
+def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
+    for shape in tokens:
         for match in _compiled(shape.pattern).finditer(text):
             if _is_token(shape, match) and _take(taken, *match.span()):
                 yield *match.span(), shape
@@ -185,8 +190,8 @@ def _matches(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
             judged = max(judged, end)
 
 
-def _broken_tokens(joined: _Folded, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
-    for shape in _hinted(TOKENS, joined.text):
+def _broken_tokens(joined: _Folded, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
+    for shape in tokens:
         pattern = _compiled(shape.pattern)
         for match in pattern.finditer(joined.text):
             start, end = match.span()
@@ -207,7 +212,7 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
             inner = a2b_base64(run + "=" * (-len(run) % 4)).decode("ascii")
         except ValueError:
             continue
-        for _, _, shape in _matches(inner, bytearray(len(inner))):
+        for _, _, shape in _matches(inner, bytearray(len(inner)), _hinted(TOKENS, inner)):
             if _take(taken, *match.span()):
                 yield *match.span(), shape
 

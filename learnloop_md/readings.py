@@ -19,11 +19,10 @@ _LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, lati
 _SPELLED = str.maketrans("0134578@$!|", "oieastbasil")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 
-# A blank line, a rule or the head's dashes, a list item, a heading, a field of the head.
-_NEW_PARAGRAPH = (
-    r"\n[ \t]*\n|^-{3,}[ \t]*$|^(?=[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t])|^(?=#{1,6}[ \t])|^(?=[a-z_]{2,20}:[ \t])"
-)
-_MARKUP = r"[*~]+|(?<!\w)_+|_+(?!\w)|</?[a-z][^<>\n]{0,200}>|\\(?=\W)"
+# A blank line or the head's dashes end a paragraph; a list item, a heading, a field of the head begins one.
+_END = r"[ \t]*$|-{3,}[ \t]*$"
+_BEGIN = r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]|#{1,6}[ \t]|[a-z_]{2,20}:[ \t]"
+_MARKUP = r"[*~\r]+|(?<!\w)_+|_+(?!\w)|</?[a-z][^<>\n]{0,200}>|\\(?=\W)"
 _AT_LINE_START = r"(?m)^[ \t]*(?:[>#|+-][ \t]*|\d{1,3}[.)][ \t]+)+"
 
 
@@ -35,26 +34,23 @@ def confuses(name: str) -> bool:
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Each paragraph in lower case on one line, its markup taken away, with the line it begins in."""
-    at, line = 0, 1
-    for match in re.finditer(_NEW_PARAGRAPH, text, re.MULTILINE):
-        block = text[at : match.start()]
-        if plain := _plain(block):
-            yield line, plain
-        line += text.count("\n", at, match.end())
-        at = match.end()
-    if plain := _plain(text[at:]):
-        yield line, plain
-
-
-def _plain(block: str) -> str:
-    if not block.strip():
-        return ""
-    if "&" in block and ";" in block:
+    if "&" in text and ";" in text:
         import html  # lazy: its table of entities
 
-        block = html.unescape(block)
-    block = re.sub(_AT_LINE_START, "", _latin(block).lower())
-    return " ".join(re.sub(_MARKUP, "", block).split())
+        text = html.unescape(text)
+    plain = re.sub(_MARKUP, "", re.sub(_AT_LINE_START, "", _latin(text).lower()))
+    said: list[str] = []
+    first = 1
+    for n, (line, bare) in enumerate(zip(text.split("\n"), plain.split("\n"), strict=True), 1):
+        ends = re.match(_END, line)
+        if said and (ends or re.match(_BEGIN, line)):
+            yield first, " ".join(said)
+            said = []
+        if not ends and (words := bare.split()):
+            first = first if said else n
+            said += words
+    if said:
+        yield first, " ".join(said)
 
 
 def _latin(text: str) -> str:
@@ -117,7 +113,8 @@ _ESCAPES = r"(?:(?:%|\\x|\\u00)[0-9a-fA-F]{2}[\w ,.'-]{0,12}){6,2000}"
 
 def encoded(text: str) -> Iterator[tuple[int, str]]:
     """Readable texts that stand in text as base64, hex digits or escapes, each with its line."""
-    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex), (_ESCAPES, _from_escapes)):
+    escaped = ((_ESCAPES, _from_escapes),) if "%" in text or "\\" in text else ()
+    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex), *escaped):
         for match in re.finditer(pattern, text):
             inner = decode(match[0])
             if len(inner) > 12 and inner.isprintable() and " " in inner:
