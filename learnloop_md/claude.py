@@ -70,8 +70,12 @@ def settings_in(path: Path) -> dict[str, Any]:
 
 
 def memory_named_in(path: Path) -> Path | None:
-    """The directory that a settings file names; Claude ignores relative paths, "/" and "~"."""
-    value = settings_in(path).get("autoMemoryDirectory")
+    """The directory that a settings file names, None where it names none that Claude takes."""
+    return directory(settings_in(path).get("autoMemoryDirectory"))
+
+
+def directory(value: object) -> Path | None:
+    """The folder that autoMemoryDirectory names; Claude ignores relative paths, "/" and "~"."""
     if not isinstance(value, str) or value in {"/", "~"}:
         return None
     if value.startswith("~/"):
@@ -79,14 +83,14 @@ def memory_named_in(path: Path) -> Path | None:
     return Path(value) if value.startswith("/") else None
 
 
-def settings_files(cwd: Path, repo: Repo | None) -> list[Path]:
-    """The settings files that Claude started in cwd reads, the stronger first.
+def settings_files(cwd: Path, repo: Repo | None) -> list[tuple[str, Path]]:
+    """The scopes and files of the settings that Claude started in cwd reads, the stronger first.
 
     The project file is read from cwd alone; the local one of the main checkout also below it and in a linked work tree.
     """
     root = repo.main_root if repo else cwd
-    local = [folder / ".claude" / "settings.local.json" for folder in dict.fromkeys((cwd, root))]
-    return [*local, cwd / ".claude" / "settings.json", home() / "settings.json"]
+    local = [("local", folder / ".claude" / "settings.local.json") for folder in dict.fromkeys((cwd, root))]
+    return [*local, ("project", cwd / ".claude" / "settings.json"), ("user", home() / "settings.json")]
 
 
 def default_memory(cwd: Path, repo: Repo | None) -> Path:
@@ -97,7 +101,7 @@ def default_memory(cwd: Path, repo: Repo | None) -> Path:
 def loaded_memory(cwd: Path, repo: Repo | None) -> Path | None:
     """The memory that Claude started in cwd loads by itself, None where it is switched off."""
     forced = os.environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "")
-    files = settings_files(cwd, repo)
+    files = [path for _, path in settings_files(cwd, repo)]
     said = [settings_in(path).get("autoMemoryEnabled") for path in files]
     enabled = next((value for value in said if isinstance(value, bool)), True)
     if forced not in ("", "0") or (not enabled and forced != "0"):

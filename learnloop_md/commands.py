@@ -51,6 +51,12 @@ _WRITE = (
 )
 _SLUG = Word("slug", "The lesson: its name or any unique beginning of it.")
 _EVIDENCE = Option("--evidence", "Where it was seen: a pull request, a session, a line.")
+_SETTINGS = (
+    Option("--scope", "project (.claude/settings.json; the default), local (settings.local.json) or user."),
+    Option("--yes", "Write it without asking.", "flag"),
+    JSON,
+    Option("--dry-run", "Show the diff; write nothing.", "flag"),
+)
 
 TABLE = (
     Command(
@@ -281,6 +287,27 @@ TABLE = (
             Option("--replace", "Where the block was edited by hand: keep the edited text outside of it.", "flag"),
             Option("--dry-run", "Show the diff; write nothing.", "flag"),
         ),
+    ),
+    Command(
+        "install",
+        "install:install",
+        "Write the hooks into Claude Code's settings; the diff is shown first.",
+        (),
+        _SETTINGS,
+    ),
+    Command(
+        "uninstall",
+        "install:uninstall",
+        "Take exactly what install wrote out of Claude Code's settings.",
+        (),
+        _SETTINGS,
+    ),
+    Command(
+        "doctor",
+        "doctor:doctor",
+        "Look whether program, memory, hooks, settings and skills work together here; exit 1 on failures.",
+        (),
+        _LOOK,
     ),
     Command(
         "git-config",

@@ -62,9 +62,9 @@ def _pattern(path: str, *, any_name: bool = False) -> str:
 
 def command(kind: str) -> str:
     """What git runs; where the driver cannot merge, or cannot start, git's own merge by lines marks it."""
-    program = _program().replace("%", "%%")
+    ours = program().replace("%", "%%")
     by_lines = "git merge-file -L ours -L base -L theirs %A %O %B"
-    return f"{program} {_call(kind)} || {{ test $? = {CONFLICT} || {by_lines}; false; }}"
+    return f"{ours} {_call(kind)} || {{ test $? = {CONFLICT} || {by_lines}; false; }}"
 
 
 def _call(kind: str) -> str:
@@ -81,7 +81,7 @@ def _is_old(kind: str, value: str) -> bool:
     return _is_ours(kind, value) and f"test $? = {CONFLICT} " not in value
 
 
-def _program() -> str:
+def program() -> str:
     """This program as any shell finds it."""
     called = Path(sys.argv[0])
     if called.name in ("learnloop", "learnloop-md") and shutil.which(str(called.absolute())):

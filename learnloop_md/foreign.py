@@ -1,4 +1,4 @@
-"""Edits of files that are not ours: a skill's SKILL.md, Claude's settings, .gitattributes, a settings file; pure."""
+"""Edits of files that are not ours: a skill's SKILL.md, the .gitattributes, a settings file; pure."""
 
 from __future__ import annotations
 
@@ -90,49 +90,6 @@ def with_attributes(text: str, old: str, lines: Sequence[str]) -> str:
     for line in missing:
         text = with_line(text, line)
     return text
-
-
-def with_json_key(text: str, key: str, value: str, path: Path) -> str:
-    """A JSON object's text with one key set, every other byte kept. Raises UsageError naming a malformed line."""
-    if not text.strip():
-        return json.dumps({key: value}, indent=2, ensure_ascii=False) + "\n"
-    try:
-        old = json.loads(text.lstrip("\ufeff"))
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"{path}:{error.lineno}: not valid JSON ({error.msg})", "mend it first; nothing was changed"
-        ) from error
-    if not isinstance(old, dict):
-        raise UsageError(f"{path} does not hold a JSON object", "mend it first; nothing was changed")
-    if old.get(key) == value:
-        return text
-    said = json.dumps(value, ensure_ascii=False)
-    name = re.escape(json.dumps(key))
-    if key in old:
-        new = re.sub(
-            rf"({name}\s*:\s*){re.escape(json.dumps(old[key], ensure_ascii=False))}",
-            lambda m: m[1] + said,
-            text,
-            count=1,
-        )
-    else:
-        opening = text.index("{") + 1
-        gap = re.match(r"\s*", text[opening:])
-        space = (gap[0] if gap else "") or ("\n  " if old else "\n")
-        new = (
-            text[:opening]
-            + (space if old else "\n  ")
-            + f"{json.dumps(key)}: {said}"
-            + ("," if old else "\n")
-            + text[opening:].lstrip(" \r\n\t" if not old else "")
-        )
-    try:
-        good = json.loads(new.lstrip("\ufeff")) == {**old, key: value}
-    except json.JSONDecodeError:
-        good = False
-    if not good:
-        raise UsageError(f"{path}: {key} cannot be set without touching the rest", f"set it by hand to {said}")
-    return new
 
 
 def with_settings(text: str, values: dict[str, object], path: Path) -> str:

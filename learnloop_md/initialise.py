@@ -14,6 +14,7 @@ from learnloop_md import (
     git,
     guard,
     index,
+    jsonedit,
     lessonfile,
     memory,
     notebook,
@@ -25,7 +26,7 @@ from learnloop_md.apply import Done
 from learnloop_md.codify import check_skill, skill_faults
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
-from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_json_key, with_settings
+from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_settings
 from learnloop_md.lesson import free_slug, slugify
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Memory
@@ -108,7 +109,7 @@ def _init_repository(options: Options) -> Initialised:
         files[root / ".gitignore"] = _lifted(repo, name, rule, options.yes)
         said.append(f"git ignored {name} ({rule}): .gitignore now lets it through")
     local = root / ".claude" / "settings.local.json"
-    files[local] = with_json_key(_text(local), "autoMemoryDirectory", str(folder), local)
+    files[local] = _with_memory(local, folder)
     where = Place(folder, "project", "init", repo, settings.load([folder, root]), place.INDEX)
     files[root / ".gitattributes"] = _with_attributes(root / ".gitattributes", where)
     config = root / settings.FILE
@@ -116,6 +117,14 @@ def _init_repository(options: Options) -> Initialised:
     claude_own = claude.default_memory(root, repo)
     copies, open_ = _copies(claude_own, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
+
+
+def _with_memory(file: Path, folder: Path) -> str:
+    """Claude's settings file with the memory's folder named in it."""
+    try:
+        return jsonedit.set_key(_text(file), ["autoMemoryDirectory"], str(folder))
+    except jsonedit.JsonError as error:
+        raise error.of(file, UsageError) from error
 
 
 def _has_link(root: Path, name: str) -> bool:

@@ -14,6 +14,7 @@ from learnloop_md.settings import Settings
 
 INDEX = "MEMORY.md"
 NOTEBOOKS = ("memory.md", "review-patterns.md")
+IN_REPOSITORY = "the repository's .claude/memory"
 
 
 class Place(NamedTuple):
@@ -74,7 +75,7 @@ def find(cwd: Path, memory: str = "", finder: Finder = git.find) -> Place:
         if found.memory:
             return _set(repo, found.memory, finder)
     skill = nearest_skill(cwd)
-    if skill and _is_notebook(skill / "references"):
+    if skill and is_notebook(skill / "references"):
         return _at(skill / "references", f"the skill {skill.name}, nearest above the working directory", repo, finder)
     folder, why = project_folder(cwd, repo)
     if (folder / INDEX).is_file() or (folder.is_dir() and any(folder.glob("*.md"))):
@@ -82,7 +83,7 @@ def find(cwd: Path, memory: str = "", finder: Finder = git.find) -> Place:
     raise UnableError(f"no memory here, nor Claude's own in {folder}", "run: learnloop init", code="no-memory")
 
 
-def _is_notebook(folder: Path) -> bool:
+def is_notebook(folder: Path) -> bool:
     """Whether a references folder is a memory; one whose notebook was lost still has its lessons."""
     return bool(_document(folder, "skill")) or (
         (folder / "lessons").is_dir() and any((folder / "lessons").glob("*.md"))
@@ -195,7 +196,7 @@ def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:
         if chosen:
             return chosen, f"autoMemoryDirectory in the {scope} settings"
     if repo and (root / ".claude" / "memory" / INDEX).is_file():
-        return root / ".claude" / "memory", "the repository's .claude/memory"
+        return root / ".claude" / "memory", IN_REPOSITORY
     return claude.default_memory(root, repo), "Claude Code's own directory for this project"
 
 
@@ -205,7 +206,7 @@ def in_repo(repo: git.Repo) -> list[Place]:
     for path in git.tracked(repo):
         folder, _, name = path.rpartition("/")
         full = repo.root / folder
-        is_lost = name == NOTEBOOKS[0] and not _document(full, "skill") and _is_notebook(full)
+        is_lost = name == NOTEBOOKS[0] and not _document(full, "skill") and is_notebook(full)
         known = name in NOTEBOOKS and (name == _document(full, "skill") or is_lost)
         if known and (full.parent / "SKILL.md").is_file():
             found.append(_at(full, f"{path} is tracked"))
