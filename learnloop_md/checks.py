@@ -54,7 +54,10 @@ ReadOther = Callable[[str], "str | None"]  # a path from the memory's folder, su
 
 def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict] = ()) -> list[Finding]:
     """Everything `check` has to say, sorted by place."""
-    found = [Finding(q.path, q.line, q.reason, ERROR, q.message) for q in memory.quarantined]
+    found = [
+        Finding(q.path, q.line, q.reason, WARNING if q.reason == "other-author" else ERROR, q.message)
+        for q in memory.quarantined
+    ]
     for path, kept in memory.doubled:
         message = f"the slug {lessonfile.stem(path)!r} stands twice; {kept} is used"
         found.append(Finding(path, 1, "duplicate-slug", ERROR, message))

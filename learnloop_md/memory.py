@@ -100,6 +100,12 @@ def assemble(
             lessons[lesson.slug] = lesson._replace(state=counting_state(lesson, counts))
             if reading.faults:
                 faults[path] = reading.faults
+    if place.settings.trust == "own":
+        for lesson, author in trust.foreign(place, list(lessons.values()), ledger.agreed if ledger else {}):
+            del lessons[lesson.slug]
+            quarantined.append(
+                Quarantined(lesson.path, "other-author", 1, f"{author} wrote it, nobody accepted it here")
+            )
     text = ""
     if document is not None:
         decoded = (

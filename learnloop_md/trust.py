@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha1
 from pathlib import Path
 
-from learnloop_md import guard, poison, readings, store
+from learnloop_md import git, guard, lessonfile, poison, readings, store
 from learnloop_md.errors import UnableError
 from learnloop_md.lesson import Lesson
 from learnloop_md.place import Place
@@ -14,14 +14,8 @@ from learnloop_md.poison import Poison
 
 # What a person may accept; whatever else keeps a file from being read has to be mended.
 ACCEPTABLE = frozenset(
-    {
-        "hidden-unicode",
-        "bidi-control",
-        "confusable-name",
-        "instruction-shaped",
-        "autonomy-shaped",
-        "exfiltration-shaped",
-    }
+    "hidden-unicode bidi-control confusable-name other-author "
+    "instruction-shaped autonomy-shaped exfiltration-shaped".split()
 )
 _FIELDS = ("name", "title", "description", "context", "archive_note")
 
@@ -42,6 +36,29 @@ def unfit(text: str) -> str:
         return "holds what looks like a secret"
     found = poison.find(text)
     return found.message if found else ""
+
+
+def foreign(
+    place: Place, lessons: Iterable[Lesson], agreed: Mapping[str, store.Agreed]
+) -> Iterator[tuple[Lesson, str]]:
+    """Lessons whose words another author committed and nobody accepted here, with the author; events are no words."""
+    strange = [lesson for lesson in lessons if not _is_known(lesson, agreed.get(lesson.slug))]
+    if place.repo is None or not strange:
+        return
+    authors, me, known = git.last_authors(place.repo, place.inside), git.author(place.repo.root), accepted(place)
+    for lesson in strange:
+        author = authors.get(place.in_repo(lesson.path), me)
+        if author != me and blob(lesson.text) not in known:
+            yield lesson, author
+
+
+def _is_known(lesson: Lesson, row: store.Agreed | None) -> bool:
+    reading = lessonfile.read(row.path, row.text) if row and row.zone != "removed" else None
+    return isinstance(reading, lessonfile.Reading) and _words(reading.lesson) == _words(lesson)
+
+
+def _words(lesson: Lesson) -> tuple[str, ...]:
+    return (*(getattr(lesson, field) for field in _FIELDS), lesson.rule, lesson.why, lesson.how)
 
 
 def blob(text: str) -> str:

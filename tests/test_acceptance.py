@@ -158,3 +158,51 @@ def test_acceptance_is_shared_by_the_worktrees_of_a_clone_and_by_no_other_clone(
     subprocess.run(["git", "clone", "-q", str(repo), str(other)], check=True)
     found = learnloop("status", "--json", "--memory", str(other / ".claude" / "memory"), cwd=other).json["quarantined"]
     assert [row["path"] for row in found] == [f"{SLUG}.md"]
+
+
+# --- trust = "own" ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shared(memory: Path, repo: Path, learnloop: Run) -> Path:
+    """A memory that trusts its own author, and in which Bob committed a lesson."""
+    assert learnloop("note", "Read the whole function first.", "--name", "read-first", "--run", "r1").code == 0
+    (repo / ".learnloop.toml").write_text('trust = "own"\n')
+    (memory / "count-rows.md").write_text(lesson_text("count-rows", "Count the rows before a backfill."))
+    git(repo, "add", "-A")
+    git(repo, "-c", "user.name=Bob", "commit", "-q", "-m", "By Bob")
+    return memory
+
+
+def test_words_of_another_author_wait_and_ones_own_do_not(shared: Path, learnloop: Run) -> None:
+    """design §10: trust = "own"."""
+    assert reasons(learnloop) == {"count-rows.md": "other-author"}
+    shown = learnloop("show", "--all").out
+    assert ("read-first" in shown, "count-rows" in shown) == (True, False)
+    assert learnloop("check").code == 0  # in CI everybody is another author
+
+
+def test_accepted_words_of_another_author_are_served_and_may_be_counted_by_them(
+    shared: Path, repo: Path, learnloop: Run
+) -> None:
+    assert learnloop("accept", "count-rows").code == 0
+    assert reasons(learnloop) == {}
+    file = shared / "count-rows.md"
+    file.write_text(
+        file.read_text().replace(
+            "    - on: 2026-05-26\n", "    - on: 2026-05-25\n      run: r0\n    - on: 2026-05-26\n"
+        )
+    )
+    git(repo, "add", "-A")
+    git(repo, "-c", "user.name=Bob", "commit", "-q", "-m", "Bob saw it again")
+    assert reasons(learnloop) == {}
+    file.write_text(file.read_text().replace("Count the rows before", "Count the rows twice before"))
+    git(repo, "add", "-A")
+    git(repo, "-c", "user.name=Bob", "commit", "-q", "-m", "Bob rewords it")
+    assert reasons(learnloop) == {"count-rows.md": "other-author"}
+
+
+def test_an_unknown_word_for_trust_is_an_error(memory: Path, repo: Path, learnloop: Run) -> None:
+    (repo / ".learnloop.toml").write_text('trust = "all"\n')
+    done = learnloop("status")
+    assert (done.code, "'merged' nor 'own'" in done.err) == (2, True)
