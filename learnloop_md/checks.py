@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook, portability
+from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -74,6 +74,17 @@ def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict
         message = f"{clash.field}: {memory.place.document} says {said}, the file says {kept}"
         found.append(Finding(path, 1, "conflict", ERROR, message))
     return sorted(set(found))
+
+
+def second_look(files: Mapping[str, bytes], found: Iterable[Finding]) -> list[Finding]:
+    """What another scanner takes for a secret in files, where no secret was found yet. Raises UsageError without it."""
+    known = {(row.path, row.line) for row in found if row.code.startswith("secret:")}
+    return [
+        Finding(path, line, f"secret:{rule}", ERROR, f"holds what betterleaks takes for a secret: {rule}")
+        for path, data in sorted(files.items())
+        for line, rule in outside.secrets(data.decode("utf-8", "replace"))
+        if (path, line) not in known
+    ]
 
 
 def _quoted(text: str) -> str:

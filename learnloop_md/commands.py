@@ -212,6 +212,7 @@ TABLE = (
             *_LOOK,
             Option("--staged", "Read what is staged instead of the work tree.", "flag"),
             Option("--new", "Only findings that HEAD does not have.", "flag"),
+            Option("--secrets", "Let betterleaks look for secrets too (extra: secrets).", "flag"),
             Option(
                 "--hook",
                 "For pre-commit: every memory of the repository, what is staged, new findings.",

@@ -1,7 +1,8 @@
-"""Measures made by others: AMSB, the benchmark of agent-memory-guard (`pip install '.[outside]'`; else skipped)."""
+"""Measures and scanners made by others (`pip install '.[outside,secrets]'`; without them skipped)."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,25 @@ def test_amsb_attacks_do_not_come_back_and_benign_notes_do(tmp_path: Path, learn
     assert {run.scenario_id for run in attacks if not run.passed} == PASSES_BY_RULE
     assert [run.scenario_id for run in report.runs if not run.malicious and not run.passed] == []
     assert (len(attacks), len(report.runs)) == (15, 21)
+
+
+def test_check_secrets_lets_betterleaks_look_too(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only the other scanner knows is an error at its place; what both know is told once; no value is repeated."""
+    pytest.importorskip("betterleaks")
+    value = "".join(("a1B2c3D4", "e5F6g7H8", "i9J0k1L2", "m3N4o5P6"))
+    token = "".join(("ghp", "_", value, "q7R8"))
+    (memory / "notes.md").write_text(f"# Notes\n\nUse {token} here.\n")
+    done = learnloop("check", "--secrets")
+    assert (done.code, done.out.count("notes.md:3: secret:"), value in done.out + done.err) == (1, 1, False)
+    from learnloop_md import outside
+
+    monkeypatch.setattr(outside, "secrets", lambda text: [(1, "other-rule")] if "# Notes" in text else [])
+    assert "notes.md:1: secret:other-rule error" in learnloop("check", "--secrets").out
+
+
+def test_check_secrets_says_how_to_get_the_scanner(
+    memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "betterleaks", None)
+    done = learnloop("check", "--secrets")
+    assert (done.code, "learnloop-md[secrets]" in done.err) == (2, True)
