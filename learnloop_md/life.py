@@ -98,7 +98,8 @@ def check_saying(saying: Saying) -> None:
             )
     texts = (saying.title, saying.rule, saying.why, saying.how, saying.context, saying.evidence, "\n".join(saying.tags))
     if doubt := poison.find("\n\n".join(texts)):
-        raise RefusedError(f"the note {doubt.message}", _DOUBT_HINT, code=doubt.code)
+        hint = "write it again without them" if doubt.code in ("hidden-unicode", "bidi-control") else _DOUBT_HINT
+        raise RefusedError(f"the note {doubt.message}", hint, code=doubt.code)
 
 
 _DOUBT_HINT = (
