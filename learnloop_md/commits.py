@@ -237,7 +237,7 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
         sign = not self.place.own_repo and git.signs(repo)
-        made = plumbing.commit(repo, self.now.head, files, told, who, sign=sign)
+        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, sign))
         if made.in_index:
             self.last = {path: entries for path, entries in self.last.items() if path not in files}
         else:
