@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from learnloop_md import readings
 from learnloop_md.hidden import hidden, without
-from learnloop_md.poison_shapes import AUTONOMY, FORMS, HARMLESS, INSTRUCTION, RISKY, WHY, Form
+from learnloop_md.poison_shapes import AUTONOMY, FORMS, INSTRUCTION, WHY, Form
+from learnloop_md.poison_words import DANGEROUS, HARMLESS
 
 
 class Poison(NamedTuple):
@@ -132,9 +133,17 @@ def _is_harmless(said: str, match: re.Match[str], form: Form) -> bool:
         return False
     if re.match(HARMLESS, said[match.end() : match.end() + 100]):
         return True
-    begin, end = _sentence(said, match.start())
-    around = f"{said[begin : match.start()]} {said[match.end() : end]}"
-    return match[0].startswith("without") and not re.search(RISKY, around)
+    begin, end = _clause(said, match.start(), match.end())
+    return form.risky and not re.search(DANGEROUS, f"{said[begin : match.start()]} {said[match.end() : end]}")
+
+
+def _clause(said: str, start: int, end: int) -> tuple[int, int]:
+    """Where the clause of a match begins and ends: at a full stop, else at a comma that has words on its other side."""
+    begin, close = _sentence(said, start)
+    comma = said.rfind(", ", begin, start)
+    begin = comma + 1 if comma > 0 and said[comma + 1 : start].strip() else begin
+    comma = said.find(", ", end, close)
+    return begin, comma if comma > 0 and said[begin:start].strip() else close
 
 
 def _sentence(said: str, at: int) -> tuple[int, int]:

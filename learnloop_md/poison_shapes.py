@@ -6,6 +6,9 @@ and its markup taken away. Every repeat that something follows is bounded.
 
 from typing import NamedTuple
 
+from learnloop_md import poison_words as w
+from learnloop_md.poison_words import hints
+
 INSTRUCTION, AUTONOMY, EXFILTRATION = "instruction-shaped", "autonomy-shaped", "exfiltration-shaped"
 WHY = {
     INSTRUCTION: "reads like an order to the model against its instructions",
@@ -17,148 +20,80 @@ WHY = {
 class Form(NamedTuple):
     """One form of poison: pattern is tried only on texts holding one of the words.
 
-    Behind a negation a form means the opposite; not so those that are negative themselves (`negates`).
+    Behind a negation a form means the opposite; not so those that are negative themselves (`negates`). A `risky` one
+    counts only where something dangerous is spoken of in the same clause.
     """
 
     code: str
     pattern: str
     words: tuple[str, ...]
     negates: bool = False
+    risky: bool = False
 
-
-def _any(words: str) -> str:
-    """One of the words; `_` stands for a space in one."""
-    return f"(?:{'|'.join(word.replace('_', ' ') for word in words.split())})"
-
-
-_FEW = r"(?:[\w'’,-]{1,20} ){0,4}?"
-_TWO = r"(?:[\w'’-]{1,20} ){0,2}?"
-_DROP = _any(
-    r"ignor(?:e|ing) disregard(?:ing)? forget(?:ting)? overrid(?:e|es|ing) bypass(?:ing)? discard(?:ing)?"
-    r" neglect(?:ing)? "
-    r"set_aside put_aside throw_away let_go_of pay_no_attention_to abandon(?:ing)? disobey(?:ing)? supersedes?"
-    r" replaces? "
-    r"(?:do_not|don't|dont|stop|never|no_longer)_(?:follow|obey|comply_with|listen_to|heed)(?:ing)?"
-)
-_EARLIER = _any(
-    "previous prior earlier preceding foregoing above former original initial system safety developer built-in hidden"
-    " your"
-)
-_OTHER = _any("other existing default old last past current")
-_EVERY = _any("all any every each everything whatever")
-_ORDERS = _any("instructions? directives? prompts? guardrails? orders programming training safeguards? system_message")
-_RULES = _any(
-    "rules? guidelines? messages? contexts? commands? polic(?:y|ies) constraints? restrictions? limitations? safety"
-)
-_TELL = _any(
-    "reveal print output show repeat display leak disclose dump expose recite return tell_me give_me write_out"
-)
-_ORDER_WORDS = ("instruction", "directive", "prompt", "guardrail", "orders", "programming", "training", "safeguard")
-_RULE_WORDS = (
-    "rule",
-    "guideline",
-    "message",
-    "context",
-    "command",
-    "polic",
-    "constraint",
-    "restriction",
-    "limit",
-    "safety",
-)
-_PERSON = r"(?:the |a |your |any )?" + _any(
-    "users? humans? developers? operators? owners? maintainers? persons? people anyone anybody reviewers?"
-)
-_LEAVE = _any("confirmations? permissions? approvals? consent authori[sz]ation sign-?off go-ahead clearance")
-_UNBOUND = _any("unrestricted unfiltered uncensored jailbroken dan unlimited evil lawless")
-_NO = r"(?:do not|don't|dont|never|must not)"
-_MODEL = (
-    r"(?:ai|llm|language model|claude|assistant|chatbot|copilot|coding agent|agent)s?"
-    r"(?: (?:agent|assistant|model|system)s?)?"
-)
-
-# What leave is asked for: by itself it is no sign, beside "without asking" it is.
-RISKY = (
-    r"\b(?:force|push|deploy|delet|remov|drop|merg|publish|releas|send|e-?mail|pay|transfer|purchas|buy|disabl|sudo"
-    r"|root\b|install"
-    r"|overwrit|reset|rebas|prod\b|production|migrat|rm -rf|wip(?:e|ing)|truncat|destruct|dangerous|irreversibl"
-    r"|upload|credential"
-    r"|permission|privileg|kill|shell|any ?thing\b|everything|whatever|terraform|apply|commands?\b|actions?\b"
-    r"|tools?\b|chang"
-    r"|edit|modif|commit|execut|proceed|act\b|access|grant|post\b|approv|accept|secret|autonomous|immediately|autonomy)"
-)
-# What may be done in any project without asking.
-HARMLESS = (
-    r"[^.;]{0,12}?\b(?:re-?)?run(?:ning)? (?:the |all |any )?(?:[\w-]{1,20} )?"
-    r"(?:tests?|linters?|lint|checks?|formatters?|type ?checks?|type checker|unit tests|suite|build|benchmarks?|mypy"
-    r"|ruff|pytest"
-    r"|prettier|eslint)\b"
-    r"|[^.;]{0,12}?(?:before|to|for|when|while) (?:you )?(?:read|format|lint|test|search|grep|list|look|view"
-    r"|fix(?:ing)? (?:typos?|lint"
-    r"|formatting)|type-?check|build|compil|inspect|explor|open)(?:t?ing|e)?\b"
-)
-
-_SECRETS = _any(
-    r"secrets credentials? api[_-]?keys? passwords private_keys? ssh_keys? access_tokens auth_tokens session_tokens? "
-    r"env(?:ironment)?_(?:variables?|vars?|file|contents?) \.env\b \.ssh\b id_rsa id_ed25519 \.aws\b \.netrc \.npmrc"
-    r" \.kube "
-    r"keychain /etc/(?:passwd|shadow) cookies conversations? chat_(?:history|logs?) transcripts? system_prompt"
-    r" user_data "
-    r"personal_data customer_data source_code file_contents? contents?_of_(?:the_|any_|every_|all_)?(?:files?|repo\w*)"
-)
-_SEND = _any(
-    r"send post upload transmit forward exfiltrat\w* leak e-?mail mail curl wget paste submit beacon copy push report"
-    r" publish "
-    r"append encode embed put pipe include sync share"
-)
-_FAR = _any(r"external remote attacker(?:'s)? third[_-]party outside collection c2 our my this following")
-_SERVER = _any(r"server end_?point url host service site address domain bucket api webhook")
-_SINK = (
-    r"(?:https?://|ftp://|[\w.+-]{1,64}@[\w-]{1,63}\.[a-z]{2,}|webhook|pastebin|\bgists?\b|ngrok|requestbin|attacker"
-    rf"|{_FAR} {_SERVER}|\bnc \S|/dev/tcp/|query (?:string|parameter)|image url|dns (?:query|lookup))"
-)
-_HOME = r"(?:~|\$home|/root|/home/[\w.-]{1,40})?/?\.(?:env|ssh|aws|netrc|npmrc|kube|gnupg)\b|/etc/(?:passwd|shadow)"
 
 # --- against the instructions that hold ------------------------------------------------------------------------------
 
 _OVERRIDES = (
-    Form(INSTRUCTION, rf"\b{_DROP} {_FEW}{_EARLIER} {_TWO}{_ORDERS}\b", _ORDER_WORDS),
-    Form(INSTRUCTION, rf"\b{_DROP} {_EVERY} (?:of )?(?:the |these |those )?(?:{_OTHER} )?{_ORDERS}\b", _ORDER_WORDS),
+    Form(INSTRUCTION, rf"\b{w.DROP} {w.FEW}{w.EARLIER} {w.TWO}{w.ORDERS}\b", w.ORDER_WORDS),
     Form(
-        INSTRUCTION,
-        rf"\b{_DROP} (?:the |these |those )?(?:previous|prior|above|preceding|earlier|safety|system) {_TWO}"
-        r"(?:rules|guidelines|constraints|restrictions|policies|messages|commands)\b"
-        rf"|\b{_DROP} your {_TWO}{_RULES}\b"
-        rf"|\b{_DROP} {_EVERY} (?:of )?(?:the |your |its )?{_EARLIER} {_TWO}{_RULES}\b",
-        _RULE_WORDS,
+        INSTRUCTION, rf"\b{w.DROP} {w.EVERY} (?:of )?(?:the |these |those )?(?:{w.OTHER} )?{w.ORDERS}\b", w.ORDER_WORDS
     ),
     Form(
         INSTRUCTION,
-        rf"\b{_DROP} {_EVERY}(?: of)?(?: (?:that|what|which))?(?: (?:was|were|you(?:'ve| have| were)?|has been|i|is"
-        rf"|came|been)){{0,3}} ?"
-        rf"\b{_any('said told written given read instructed above before so_far previously known? learned')}\b",
-        ("everything", "anything", "all", "whatever", "any"),
+        rf"\b{w.DROP} (?:the |these |those )?(?:previous|prior|above|preceding|earlier|safety|system) {w.TWO}(?:rules"
+        rf"|guidelines|constraints|restrictions|policies|messages|commands)\b|\b{w.DROP} (?:the |any |all )?(?:safety"
+        rf"|system) (?:policy|rule|guideline|instructions?)\b|\b{w.DROP} your {w.TWO}{w.RULES}\b|\b{w.DROP} {w.EVERY} "
+        rf"(?:of )?(?:the |your |its )?{w.EARLIER} {w.TWO}{w.RULES}\b",
+        w.RULE_WORDS,
     ),
     Form(
         INSTRUCTION,
-        rf"\b{_TELL} {_FEW}"
-        r"(?:your (?:[\w-]{1,20} ){0,2}(?:prompt|instructions|system message)"
-        r"|(?:the )?(?:full|entire|complete|hidden|secret|exact|whole|verbatim) (?:system |initial |hidden"
-        r" )?(?:prompt|instructions))",
-        ("prompt", "instructions", "system message"),
+        rf"\b{w.DROP} {w.EVERY}(?: of)?(?: (?:that|what|which))?(?: (?:was|were|you(?:'ve| have| were)?|has been|i|is"
+        rf"|came|been)){{0,3}} ?\b{w.SAID}\b",
+        hints("everything anything all whatever any"),
+    ),
+    Form(
+        INSTRUCTION,
+        rf"\b{w.DROP} what (?:the |your |any )?(?:user|users|human|developer|operator|i|people|anyone) (?:has |have "
+        rf"|had )?(?:said|told|says|tells|asked|asks|wrote|wants)\b|\byour (?:[\w-]{{1,20}} ){{0,3}}?(?:instructions"
+        rf"|guidelines|rules|restrictions|training|directives) (?:no longer appl(?:y|ies)|(?:do|does) not apply"
+        rf"|(?:are|is|have been|has been) (?:now )?(?:void|cancel\w+|revoked|suspended|lifted|replaced|superseded"
+        rf"|null))",
+        hints("what_ your_"),
+    ),
+    Form(
+        INSTRUCTION,
+        rf"\b(?:fetch|read|open|download|load|get|visit|see|check|curl) [^.!?]{{0,40}}?https?://\S{{1,200}} "
+        rf"[^.!?]{{0,40}}?(?:and|then) (?:follow|obey|execute|run|do|apply) (?:whatever|what|all|any|everything|its"
+        rf"|it\b)|\b(?:treat|take|regard|consider) [^.]{{1,80}}? as (?:(?:your|the|system|new|my) ){{1,2}}{w.ORDERS}",
+        hints("http treat take regard consider"),
+    ),
+    Form(
+        INSTRUCTION,
+        rf"\b(?:has|have|takes?|with|of) (?:an? )?(?:higher|more|greater|highest|absolute) (?:priority|authority"
+        rf"|precedence|weight) (?:than|over) (?:[\w-]{{1,20}} ){{0,3}}?{w.ORDERS}",
+        hints("priority authority precedence weight"),
+    ),
+    Form(
+        INSTRUCTION,
+        rf"\b{w.TELL} {w.FEW}(?:your (?:[\w-]{{1,20}} ){{0,2}}(?:prompt|instructions|system message)"
+        rf"|(?:the )?(?:(?:full"
+        rf"|entire|complete|exact|whole|verbatim) (?:system|initial|hidden|secret)|hidden|secret) (?:system )?"
+        rf"(?:prompt|instructions))",
+        hints("prompt instructions system_message"),
     ),
     Form(
         INSTRUCTION,
         rf"\b(?:this|these|the following) (?:[\w-]{{1,20}} ){{0,3}}(?:overrides?|supersedes?|takes? (?:precedence"
-        rf"|priority) over|outranks?) "
-        rf"(?:all |any |every |the |your ){{0,3}}(?:(?:{_EARLIER}|{_OTHER}) )?(?:{_ORDERS}|claude\.md|system rules)",
-        ("overrid", "supersede", "precedence", "priority", "outrank"),
+        rf"|priority) over|outranks?) (?:all |any |every |the |your ){{0,3}}(?:(?:{w.EARLIER}|{w.OTHER}) )?"
+        rf"(?:{w.ORDERS}|claude\.md|system rules)",
+        hints("overrid supersede precedence priority outrank"),
     ),
     Form(
         INSTRUCTION,
-        r"\b(?:decode|decrypt|unscramble) (?:and (?:then )?(?:run|execut|follow|obey|do|eval)"
-        r"|(?:this|the|it|following)[^.]{0,60}? (?:and|then) (?:run|execute|follow|obey|do what|eval))",
-        ("decode", "decrypt", "unscramble"),
+        r"\b(?:decode|decrypt|unscramble) (?:and (?:then )?(?:run|execut|follow|obey|do|eval)|(?:this|the|it"
+        r"|following)[^.]{0,60}? (?:and|then) (?:run|execute|follow|obey|do what|eval))",
+        hints("decode decrypt unscramble"),
     ),
 )
 
@@ -167,63 +102,44 @@ _OVERRIDES = (
 _ROLES = (
     Form(
         INSTRUCTION,
-        rf"\byou are (?:an? |the )?{_UNBOUND}\b"
-        rf"|\byou are (?:now |henceforth )(?:an? |the |in )?(?:[\w-]{{1,20}} )?(?:{_UNBOUND}|free|admin\w*|root"
-        rf"|(?:developer|god) mode|different"
-        r"|another|new (?:ai|model|assistant|agent|persona))|\byou are no longer (?:bound|restricted|limited|an? "
-        r"|required|claude|subject)",
-        ("you are",),
+        rf"\byou are (?:an? |the )?{w.UNBOUND}\b|\byou are (?:now |henceforth )(?:an? |the |in )?(?:[\w-]{{1,20}} "
+        rf")?(?:{w.UNBOUND}|free|admin\w*|root|(?:developer|god) mode|different|another|new (?:ai|model|assistant"
+        rf"|agent|persona))|\byou are no longer (?:bound|restricted|limited|an? |required|claude|subject)",
+        hints("you_are"),
     ),
     Form(
         INSTRUCTION,
         r"\bfrom now on,? (?:you (?:are (?:an? |the |my |no )|will (?:act|obey|respond|answer|pretend)|(?:must|shall"
         r"|should) obey)|obey|act as)",
-        ("from now on",),
+        hints("from_now_on"),
     ),
     Form(
         INSTRUCTION,
-        r"\b(?:pretend|act|behave|respond|answer) (?:to be|as|like|that|you) "
-        r"(?:(?:if|you|are|were|have|had|an?) ){0,4}"
-        rf"(?:[\w-]{{1,20}} )?(?:{_UNBOUND}|different (?:ai|model|assistant)|no (?:rules|restrictions|limits))",
-        ("pretend", "act", "behave", "respond", "answer"),
+        rf"\b(?:pretend|act|behave|respond|answer) (?:to be|as|like|that|you) (?:(?:if|you|are|were|have|had|an?) "
+        rf"){{0,4}}(?:[\w-]{{1,20}} )?(?:{w.UNBOUND}|different (?:ai|model|assistant)|no (?:rules|restrictions"
+        rf"|limits))",
+        hints("pretend act behave respond answer"),
     ),
     Form(
         INSTRUCTION,
-        r"\b(?:enter|enable|activate|switch to|you are in) (?:god|jailbreak|dan|unrestricted|unsafe|yolo) mode\b|\bdo"
-        r" anything now\b"
-        r"|\b(?:without|no|free (?:of|from)|ignor\w+) (?:any |all |the )?(?:ethical|moral|safety|content) "
-        r"(?:restrictions?|limits?|constraints?|guidelines?|filters?|polic(?:y|ies))",
-        ("mode", "do anything now", "ethical", "moral", "safety", "content"),
+        r"\b(?:enter|enable|activate|switch to|you are in) (?:god|jailbreak|dan|unrestricted|unsafe|yolo) mode\b"
+        r"|\bdo anything now\b|\b(?:without|no|free (?:of|from)|ignor\w+) (?:any |all |the )?(?:ethical|moral|safety"
+        r"|content) (?:restrictions?|limits?|constraints?|guidelines?|filters?|polic(?:y|ies))",
+        hints("mode do_anything_now ethical moral safety content"),
     ),
     Form(
         INSTRUCTION,
-        r"\b(?:your|the|my) (?:new|real|true|actual|only|updated|secret|hidden) (?:task|instructions?|goal|role"
-        r"|objective|directives?|orders"
-        r"|mission|purpose|prompt) (?:is|are|will be|now)\b|\bnew (?:system )?(?:instructions?|directives?|prompt"
-        r"|orders) ?:",
-        ("task", "instruction", "goal", "role", "objective", "directive", "orders", "mission", "purpose", "prompt"),
+        r"\b(?:(?:your|my) (?:new|only|updated)|(?:your|the|my) (?:real|true|actual|secret|hidden)) (?:task"
+        r"|instructions?|goal|role|objective|directives?|orders|mission|purpose|prompt) (?:is|are|will be|now)\b"
+        r"|\bnew (?:system )?(?:instructions?|directives?|prompt|orders) ?:",
+        hints("task instruction goal role objective directive orders mission purpose prompt"),
     ),
     Form(
         INSTRUCTION,
-        r"\b(?:system|admin(?:istrator)?|developer|security|root) (?:prompt )?(?:overrides?|directives?"
-        r"|instructions?) ?[:!]"
-        rf"|\b(?:important|attention|urgent|note|message|notice|instructions?|warning) (?:to|for) (?:all |the |any"
-        rf" )?{_MODEL} ?[:!,]"
-        rf"|\b(?:attention|important|dear|hey),? {_MODEL} ?[:,!]",
-        (
-            "overrid",
-            "directive",
-            "instruction",
-            "attention",
-            "important",
-            "urgent",
-            "message",
-            "notice",
-            "note ",
-            "warning",
-            "dear",
-            "hey",
-        ),
+        rf"\b(?:system|admin(?:istrator)?|developer|security|root) (?:prompt )?(?:overrides?|directives?"
+        rf"|instructions?) ?[:!]|\b(?:important|attention|urgent|note|message|notice|instructions?|warning) (?:to"
+        rf"|for) (?:all |the |any )?{w.MODEL} ?[:!,]|\b(?:attention|important|dear|hey),? {w.MODEL} ?[:,!]",
+        hints("overrid directive instruction attention important urgent message notice note_ warning dear hey"),
     ),
 )
 
@@ -232,31 +148,48 @@ _ROLES = (
 _BEHIND = (
     Form(
         INSTRUCTION,
-        rf"\b(?:{_NO}|avoid|without) (?:ever )?(?:tell|inform|notify|alert|warn)(?:ing)? {_PERSON}"
-        r"(?: (?:about|of|that)(?: (?:this|these|it|any of this|what (?:you|was)|you (?:did|have|are|were)\w*)\b)"
-        r"|[.!;,)]|$| and\b| or\b)"
-        rf"|\b(?:{_NO}|without) (?:ever )?(?:mention|reveal|disclos|show|explain|report)(?:e|ing)? (?:this|these|it"
-        rf"|that you) "
-        rf"(?:[\w-]{{1,20}} ){{0,3}}?(?:to {_PERSON}|in (?:the|your) (?:summary|answer|response|reply|output))",
-        ("tell", "inform", "notify", "alert", "warn", "mention", "reveal", "disclos", "show", "explain", "report"),
+        rf"\b(?:{w.NO}|avoid|without) (?:ever )?(?:tell|inform|notify|alert|warn)(?:ing)? {w.PERSON}(?: (?:about|of"
+        rf"|that)(?: (?:this|these|it|any of this|what (?:you|was)|you (?:did|have|are|were)\w*"
+        rf"|[\w ]{{1,30}} (?:was|were|have been|has been) \w+ed)\b)|[.!;,)]|$| and\b"
+        rf"| or\b)|\b(?:{w.NO}|without) (?:ever )?(?:mention|reveal|disclos|show|explain|report)(?:e|ing)? (?:this"
+        rf"|these|it|that you) (?:[\w-]{{1,20}} ){{0,3}}?(?:to {w.PERSON}|in (?:the|your) (?:summary|answer|response"
+        rf"|reply|output))",
+        hints("tell inform notify alert warn mention reveal disclos show explain report"),
         negates=True,
     ),
     Form(
         INSTRUCTION,
-        rf"\b{_NO} let {_PERSON} (?:know|see|notice|find out)|\bwithout {_PERSON}(?:'s)? (?:knowing|knowledge"
-        rf"|noticing|awareness)"
-        rf"|\b(?:hide|conceal|keep) (?:this|it|these|that|the (?:change|fact|action)s?) (?:hidden |secret |away"
-        rf" )?from {_PERSON}"
-        r"|\bkeep (?:this|it|these \w+) (?:a )?(?:secret|hidden|confidential|between us|quiet)\b",
-        ("let ", "without", "hide", "conceal", "keep"),
+        rf"\b{w.NO} let {w.PERSON} (?:(?:know|notice|find out|see)(?: (?:about )?(?:this|it|that|what|the change|you)\b"
+        rf"|[.!,;]|$| and\b)|notice\b)|\bwithout {w.PERSON}(?:'s)? (?:knowing|knowledge|noticing|awareness)|\b(?:hide"
+        rf"|conceal|keep) (?:this|it|these|that|the (?:change|fact|action)s?) (?:hidden |secret |away )?from "
+        rf"{w.PERSON}|\bkeep (?:this|it|these \w+) (?:a )?(?:secret|hidden|confidential|between us|quiet)\b",
+        hints("let_ without hide conceal keep"),
         negates=True,
+    ),
+    Form(
+        INSTRUCTION,
+        rf"\b{w.NO} (?:reveal|mention|disclose|admit|acknowledge|show) (?:that )?(?:this|these) (?:memor(?:y|ies)"
+        rf"|notes?|lessons?|instructions?|rules?|messages?|texts?)\b|\bif (?:any(?:one|body)|the user|they|someone"
+        rf"|asked)\b[^.]{{0,40}}?\b(?:deny|lie\b|say nothing|pretend|make up)|\bso (?:that )?(?:nobody|no one|the "
+        rf"user (?:does not|doesn't|won't)|users? do(?:es)? not|they (?:do not|don't|won't)) (?:notices?|sees?|knows?"
+        rf"|finds? out|suspects?)|\b(?:make sure|ensure) (?:that )?{w.PERSON} (?:does not|doesn't|do not|don't|never) "
+        rf"(?:find out|notice|know|learn)",
+        hints("reveal mention disclose admit acknowledge show if_ so_ sure ensure"),
+        negates=True,
+    ),
+    Form(
+        INSTRUCTION,
+        r"\b(?:report|say|claim|answer|state|pretend|tell \w+(?: \w+)?) (?:that )?[^.]{0,40}?(?:pass(?:ed|es)?"
+        r"|succeed(?:ed|s)?|works?|worked|fine|green|safe|clean)\b[^.]{0,20}?\b(?:even (?:when|if|though)|regardless"
+        r"|no matter|whatever)|\bwhatever (?:the user|they|anyone|people) (?:says?|asks?|wants?),? (?:answer|say"
+        r"|reply|respond|report|do)",
+        hints("even_ regardless no_matter whatever"),
     ),
     Form(
         INSTRUCTION,
         r"\b(?:secretly|covertly|surreptitiously|quietly|silently) (?:add|insert|send|push|upload|copy|run|execut"
-        r"|install|disabl|delet|chang"
-        r"|modif|includ|exfiltrat|forward|commit|replac|inject|append)",
-        ("secretly", "covertly", "surreptitiously", "quietly", "silently"),
+        r"|install|disabl|delet|chang|modif|includ|exfiltrat|forward|commit|replac|inject|append)",
+        hints("secretly covertly surreptitiously quietly silently"),
     ),
 )
 
@@ -265,112 +198,105 @@ _BEHIND = (
 _ALONE = (
     Form(
         AUTONOMY,
-        r"\b(?:never|do not|don't|dont|no need to|need not|needn't|you must not|shouldn't|should not|stop|skip|avoid"
-        r"|not necessary to|don't"
-        r" have to|do not have to|instead of|rather than|refrain from|no longer) (?:ever |have to |need to |bother "
-        r"|even |first |having to )?"
-        r"(?:ask|request|seek|wait|requir|check|prompt|get|obtain)(?:t?ing|e)?"
-        rf"(?: (?:{_PERSON}|me|them|first))?(?: (?:for|on|with|to get))?(?: (?:any|explicit|prior|further|the|a|an"
-        rf"|your|their|my|human"
-        rf"|user|manual)){{0,3}}(?: {_PERSON}(?:'s)?)? (?:{_LEAVE}|to (?:confirm|approve|agree|review))\b",
-        ("ask", "request", "seek", "wait", "requir", "check", "prompt", "get", "obtain"),
+        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|you must not|shouldn't|should not|stop|skip|avoid"
+        rf"|not necessary to|don't have to|do not have to|instead of|rather than|refrain from|no longer) (?:ever "
+        rf"|have to |need to |bother |even |first |having to )?(?:ask|request|seek|wait|requir|check|prompt|get"
+        rf"|obtain)(?:t?ing|e)?(?: (?:{w.PERSON}|me|them|first))?(?: (?:for|on|with|to get))?(?: (?:any|explicit|prior"
+        rf"|further|the|a|an|your|their|my|human|user|manual)){{0,3}}(?: {w.PERSON}(?:'s)?)? (?:{w.LEAVE}|to (?:confirm"
+        rf"|approve|agree|review))\b",
+        hints("ask request seek wait requir check prompt get obtain"),
         negates=True,
     ),
     Form(
         AUTONOMY,
-        r"\b(?:never|do not|don't|dont|no need to|without|stop) (?:ever )?(?:ask|consult|check with|confirm with|wait"
-        r" for)(?:ing)?"
-        rf"(?: (?:{_PERSON}|me|first)){{0,2}} (?:before|prior to|when|if) (?:you )?(?={RISKY})",
-        ("ask", "consult", "check with", "confirm with", "wait for"),
+        rf"\b(?:never|do not|don't|dont|no need to|without|stop) (?:ever )?(?:ask|consult|check with|confirm with"
+        rf"|wait for)(?:ing)?(?: (?:{w.PERSON}|me|first)){{0,2}} (?:before|prior to|when|if) (?:you "
+        rf")?(?=[^,;.]{{0,40}}?{w.DANGEROUS})",
+        hints("ask consult check_with confirm_with wait_for"),
         negates=True,
     ),
     Form(
         AUTONOMY,
-        rf"\bwithout (?:any |prior |explicit |further |human |user |manual |first )*(?:{_LEAVE}|human review|human"
-        rf" oversight|supervision"
-        rf"|(?:asking|waiting)(?: for)?(?: {_PERSON})?(?: {_LEAVE})?(?: first)?(?=[ .!,;:]|$))"
-        r"(?! (?:dialog|button|email|step|screen|page|modal|code|token|form|field|mail|link|banner))",
-        ("without",),
+        rf"\bwithout (?:any |prior |explicit |further |human |user |manual |first )*(?:{w.LEAVE}|human review|human "
+        rf"oversight|supervision|(?:asking|waiting|confirming|checking)(?: (?:for|with))?(?: {w.PERSON})?(?: "
+        rf"{w.LEAVE})?(?: first)?(?=[ .!,;:]|$))(?! (?:dialog|button|email|step|screen|page|modal|code|token|form"
+        rf"|field|mail|link|banner))|\bnever (?:stop|pause) (?:to|and) (?:ask|confirm|check)|\b(?:skip|suppress|avoid"
+        rf"|disable|bypass) (?:all |any |the )?confirmations?(?: (?:prompts?|dialogs?|steps?))?\b",
+        hints("without never confirmation"),
+        negates=True,
+        risky=True,
+    ),
+    Form(
+        AUTONOMY,
+        r"\bnever (?:stop|pause) (?:to|and) ask\b(?: (?:me|first|anything|anyone))?(?=[.!;,]|$)",
+        hints("never"),
         negates=True,
     ),
     Form(
         AUTONOMY,
-        r"\b(?:always |automatically |auto-?|blindly |just |silently )(?:approv|accept|confirm|allow|grant"
-        r"|authori[sz])(?:e|es|ing)? "
-        r"(?:all|any|every|each|tool|permission|whatever) ?(?:\w+ ){0,2}?(?:tools?|permissions?|commands?|requests?"
-        r"|prompts?|actions?|changes?"
-        r"|calls?|dialogs?|it|edits?|access|that)\b"
-        r"|\b(?:answer|say|reply|respond|click|press|choose|select) [\"'`]?(?:yes|allow|approve|y|always"
-        r" allow)[\"'`]? (?:to|on|for) "
-        r"(?:all|any|every|each|permission|the permission)",
-        ("approv", "accept", "confirm", "allow", "grant", "authori", "yes"),
+        r"\b(?:approve|accept|allow) (?:everything|anything|whatever)\b|\b(?:always |automatically |auto-?|blindly "
+        r"|just |silently )(?:approv|accept|confirm|allow|grant|authori[sz])(?:e|es|ing)? "
+        r"(?:all|any|every|each|tool|permission|whatever) ?(?:\w+ ){0,2}?(?:tools?"
+        r"|permissions?|commands?|requests?|prompts?|actions?|changes?|calls?|dialogs?|it|edits?|access|that)\b"
+        r"|\b(?:answer|say|reply|respond|click|press|choose|select) [\"'`]?(?:yes|allow|approve|y|always "
+        r"allow)[\"'`]? (?:to|on|for) (?:all|any|every|each|permission|the permission)",
+        hints("approv accept confirm allow grant authori yes"),
     ),
     Form(
         AUTONOMY,
-        rf"\b(?:assume|consider|treat|act as if|presume) (?:that )?(?:{_PERSON}|{_LEAVE}|all [\w ]{{1,30}})"
-        rf" (?:[\w-]{{1,20}} ){{0,3}}?"
-        r"(?:given|granted|approved|pre-?approved|agreed|consented|confirmed|authori[sz]ed|implied|consents?|agrees?"
-        r"|approves?)"
-        rf"|\b(?:{_PERSON}|admin\w*|security team) (?:has |have )?(?:already |pre-?|fully |explicitly"
-        rf" ){{1,2}}(?:approved|authori[sz]ed"
-        r"|consented|granted|agreed to)|\b(?:is|are) pre-?(?:approved|authori[sz]ed)",
-        ("approv", "consent", "agree", "given", "grant", "implied", "authori", "confirmed"),
+        rf"\b(?:assume|consider|treat|act as if|presume) (?:that )?(?:{w.PERSON}|{w.LEAVE}|all [\w ]{{1,30}}) "
+        rf"(?:[\w-]{{1,20}} ){{0,3}}?(?:given|granted|approved|pre-?approved|agreed|consented|confirmed|authori[sz]ed"
+        rf"|implied|consents?|agrees?|approves?)|\b(?:{w.PERSON}|admin\w*|security team) (?:has |have )?(?:already "
+        rf"|pre-?|fully |explicitly ){{1,2}}(?:approved|authori[sz]ed|consented|granted|agreed)(?: to)? (?:all|any"
+        rf"|every|everything|whatever|these|this|such|future|the (?:action|change|command|deployment|push|operation"
+        rf"|request|merge|deletion)s?)\b|\b(?:is|are) pre-?(?:approved|authori[sz]ed)"
+        rf"|\b{w.LEAVE} (?:to|for) [\w ]{{1,40}} (?:has|have) (?:already )?been (?:given|granted)\b",
+        hints("approv consent agree given grant implied authori confirmed"),
     ),
     Form(
         AUTONOMY,
-        r"\b(?:do not|don't|dont|never|no longer|needn't) (?:need|require) "
-        rf"(?:(?:any|the|an?|explicit|further|prior|my|your|their) ){{0,3}}(?:{_PERSON}(?:'s)? )?{_LEAVE}\b"
-        rf"|\bno (?:[\w-]{{1,20}} )?{_LEAVE} (?:(?:is|are|was) )?(?:needed|required|necessary)"
-        r"|\byou (?:now )?(?:have|hold|are given|were given) "
-        r"(?:full|standing|blanket|unlimited|complete|permanent|total|my) "
-        r"(?:permission|authority|authori[sz]ation|consent|approval|autonomy|trust)",
-        ("need", "requir", "necessary", "permission", "authori", "consent", "approval", "autonomy", "trust"),
+        rf"\b(?:do not|don't|dont|never|no longer|needn't) (?:need|require) (?:(?:any|the|an?|explicit|further|prior"
+        rf"|my|your|their) ){{0,3}}(?:{w.PERSON}(?:'s)? )?{w.LEAVE}\b|\bno (?:[\w-]{{1,20}} )?{w.LEAVE} (?:(?:is|are"
+        rf"|was) )?(?:needed|required|necessary)|\bi (?:hereby )?(?:authori[sz]e|permit|order|command) you to\b"
+        rf"|\byou (?:now )?(?:have|hold|are given|were given) (?:(?:full|standing|blanket|unlimited|complete"
+        rf"|permanent|total|my|the user's) ){{1,3}}(?:permission|authority|authori[sz]ation|consent|approval|autonomy"
+        rf"|trust)",
+        hints("need requir necessary permi authori consent approval autonomy trust order command"),
         negates=True,
     ),
     Form(
         AUTONOMY,
         r"--dangerously-skip-permissions|\bbypasspermissions\b|\byolo mode\b|--allow-dangerously\S*|--yolo\b",
-        ("dangerously", "bypasspermissions", "yolo"),
+        hints("dangerously bypasspermissions yolo"),
     ),
     Form(
         AUTONOMY,
         r"\b(?:bypass|circumvent|disabl|turn off|switch off|deactivat|evad|get around|work around|remov|skip"
-        r"|ignor)(?:e|es|ing)? "
-        r"(?:all |any |the |every |claude(?: code)?'s |your |its )*(?:safety|security|permission|approval|sandbox"
-        r"|guardrail|human|oversight|audit"
-        r"|monitoring|safeguard) ?(?:checks?|prompts?|filters?|guards?|controls?|restrictions?|mode|measures"
-        r"|mechanisms?|rules?|reviews?"
-        r"|oversight|in the loop|logging|logs|system|steps?|gates?|hooks?|policies|polic)\b",
-        (
-            "safety",
-            "security",
-            "permission",
-            "approval",
-            "sandbox",
-            "guardrail",
-            "human",
-            "oversight",
-            "audit",
-            "monitoring",
-            "safeguard",
+        r"|ignor)(?:e|es|ing)? (?:all |any |the |every |claude(?: code)?'s |your |its )*(?:safety|security"
+        r"|permission|approval|sandbox|guardrail|human|oversight|audit|monitoring|safeguard) ?(?:checks?|prompts?"
+        r"|filters?|guards?|controls?|restrictions?|mode|measures|system|mechanisms?|rules?|reviews?|oversight|in "
+        r"the loop|logging|policies|hooks?)\b|\b(?:bypass|circumvent|disable|remove|turn off) (?:the |all |any )*"
+        r"branch protections?\b|\b(?:bash|shell|webfetch|write|edit)\(\*?\*?\)[^.]{0,40}?\b(?:allow|permissions?)",
+        hints(
+            "safety security permission approval sandbox guardrail human oversight audit monitoring safeguard "
+            "branch_protection (*) ()"
         ),
     ),
     Form(
         AUTONOMY,
-        r"\b(?:assistant|agent|ai|claude|model|bot|you) (?:now )?(?:has|have|holds?|gets?|was given|were given|is|are) "
-        r"(?:(?:now|given|granted|an?|the) ){0,3}(?:(?:full|unlimited|unrestricted) (?:admin\w* |root |system )?"
-        r"|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)"
-        r"|\b(?:identity|agent|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?"
-        r"(?:super_?admin|\badmin\w*|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
-        ("rights", "access", "permission", "privilege", "identity", "role", "capabilit"),
+        r"\b(?:assistant|agent|ai|claude|model|bot|you) (?:now )?(?:has|have|holds?|gets?|was given|were given|is"
+        r"|are) (?:(?:now|given|granted|an?|the) ){0,3}(?:(?:full|unlimited|unrestricted) (?:admin\w* |root |system "
+        r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)|\b(?:identity|agent"
+        r"|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*"
+        r"|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
+        hints("rights access permission privilege identity role capabilit"),
         negates=True,
     ),
     Form(
         AUTONOMY,
-        r"\b(?:grant|give|escalate|elevate|raise) (?:yourself|itself|your own|claude|the agent|your) (?:[\w-]{1,20}"
-        r" ){0,3}?"
-        r"(?:permission|privilege|access|admin|root|rights)",
-        ("permission", "privilege", "access", "admin", "root", "rights"),
+        r"\b(?:grant|give|escalate|elevate|raise) (?:yourself|itself|your own|claude|the agent|your) (?:[\w-]{1,20} "
+        r"){0,3}?(?:permission|privilege|access|admin|root|rights)",
+        hints("permission privilege access admin root rights"),
     ),
 )
 
@@ -397,39 +323,51 @@ _SINK_WORDS = (
 _AWAY = (
     Form(
         EXFILTRATION,
-        r"\b(?:reveal|disclose|leak|expose|dump|hand over|give (?:out|away)|exfiltrate) "
-        r"(?:all |any |every |the |your |its |their |stored |saved |user )+(?:[\w-]{1,20} )?"
-        r"(?:credentials|secrets|passwords|api keys|private keys|access tokens|tokens)\b",
-        ("reveal", "disclose", "leak", "expose", "dump", "hand over", "give ", "exfiltrate"),
+        r"\b(?:reveal|disclose|leak|expose|dump|hand over|give (?:out|away)|exfiltrate) (?:all |any |every |the "
+        r"|your |its |their |stored |saved |user )+(?:[\w-]{1,20} )?(?:credentials|secrets|passwords|api keys"
+        r"|private keys|access tokens|tokens)\b",
+        hints("reveal disclose leak expose dump hand_over give_ exfiltrate"),
     ),
-    Form(EXFILTRATION, rf"\b{_SEND}(?:s|ing|ed)?\b[^.!?]{{0,120}}?{_SECRETS}.{{0,160}}?{_SINK}", _SINK_WORDS),
+    Form(EXFILTRATION, rf"\b{w.SEND}(?:s|ing|ed)?\b[^.;!?]{{0,120}}?{w.SECRETS}[^;!?]{{0,160}}?{w.SINK}", _SINK_WORDS),
     Form(
         EXFILTRATION,
-        rf"{_SECRETS}[^.!?]{{0,80}}? (?:to|into|via|at|as|in|\|) [^!?]{{0,60}}?(?:(?:external|remote|attacker|third[-"
-        rf" ]party|outside|c2)"
-        rf"[\w' -]{{0,20}}{_SERVER}|pastebin|ngrok|requestbin|/dev/tcp/|\bcurl\b|\bnc )",
-        (
-            "external",
-            "remote",
-            "attacker",
-            "party",
-            "outside",
-            "c2",
-            "pastebin",
-            "ngrok",
-            "requestbin",
-            "/dev/tcp",
-            "curl",
-            "nc ",
-        ),
+        rf"\b{w.SEND}(?:s|ing|ed)?\b[^.;!?]{{0,60}}?(?:https?://\S"
+        rf"|[\w.+-]{{1,64}}@[\w.-]{{1,63}}\.[a-z]{{2,}})[^;!?]{{0,60}}?(?:with|containing|including|attach\w*) "
+        rf"[^.;!?]{{0,40}}?{w.SECRETS}",
+        hints("http @"),
     ),
     Form(
         EXFILTRATION,
-        rf"\b(?:curl|wget|nc|scp|invoke-webrequest|fetch)\b.{{0,200}}?(?:(?<![\w/])@?{_HOME}|\$\((?:env|printenv|cat"
-        rf"|base64)\b|`(?:env|printenv))"
-        r"|(?:\benv\b|\bprintenv\b|\bcat [^|]{0,60}(?:\.env|\.ssh|id_rsa|credentials|/etc/passwd))[^"
-        r"|]{0,60}\|.{0,80}?\b(?:curl|wget|nc|ncat)\b",
-        ("curl", "wget", "nc ", "scp", "fetch", "invoke-webrequest", "ncat"),
+        r"\b(?:add|include|paste|copy|append|put|attach|print|embed|write|commit) "
+        r"[^.;!?]{0,60}?(?:(?<![\w/])~?/?\.(?:ssh|aws|env\b(?!\.))|id_rsa|private keys?|all (?:secrets|credentials"
+        r"|passwords|api keys))[^;!?]{0,60}? (?:to|in|into|with) (?:(?:the|an?|any|every|each|your|it|its) "
+        r")*(?:commit|pull request|pr\b|issue|comment|description|response|answer|reply|readme)",
+        hints(".ssh .aws .env rsa private_key all_"),
+    ),
+    Form(
+        EXFILTRATION,
+        r"\bexfiltrat\w+ (?:[\w-]{1,20} ){0,3}?(?:tokens?|data|secrets?|credentials|keys?|files?|code)\b",
+        hints("exfiltrat"),
+    ),
+    Form(
+        INSTRUCTION,
+        r"\b(?:always|every|each|first|before|silently|secretly|whenever|at the start)\b[^|]{0,120}?\b(?:curl"
+        r"|wget)\b[^|]{0,150}\| ?(?:sudo )?(?:ba|z|da)?sh\b|\b(?:curl|wget)\b[^|]{0,150}\| ?(?:sudo )?(?:ba|z"
+        r"|da)?sh\b.{0,60}?\b(?:every|each|whenever|at the start|before (?:any|all))\b",
+        hints("curl wget"),
+    ),
+    Form(
+        EXFILTRATION,
+        rf"{w.SECRETS}[^.!?]{{0,80}}? (?:to|into|via|at|as|in|\|) [^!?]{{0,60}}?(?:(?:external|remote|attacker"
+        rf"|third[- ]party|outside|c2)[\w' -]{{0,20}}{w.SERVER}|pastebin|ngrok|requestbin|/dev/tcp/|\bcurl\b|\bnc )",
+        hints("external remote attacker party outside c2 pastebin ngrok requestbin /dev/tcp curl nc_"),
+    ),
+    Form(
+        EXFILTRATION,
+        rf"\b(?:curl|wget|nc|scp|invoke-webrequest|fetch)\b.{{0,200}}?(?:(?<![\w/])@?{w.HOME}|\$\((?:env|printenv|cat"
+        rf"|base64)\b|`(?:env|printenv))|(?:\benv\b|\bprintenv\b|\bcat [^|]{{0,60}}(?:\.env|\.ssh|id_rsa|credentials"
+        rf"|/etc/passwd))[^|]{{0,60}}(?:\||\binto\b|\bto\b).{{0,80}}?\b(?:curl|wget|nc|ncat)\b",
+        hints("curl wget nc_ scp fetch invoke-webrequest ncat"),
     ),
 )
 
@@ -439,59 +377,32 @@ _THREE = r"(?:\w{1,15} ){0,3}?"
 _OTHER_TONGUES = (
     Form(
         INSTRUCTION,
-        rf"\b(?:ignorier|vergiss|vergesst|missachte|übergeh)\w* {_THREE}(?:vorherige|bisherige|obige|frühere"
-        rf"|vorangegangene|system)\w* "
-        r"(?:\w{1,15} ){0,2}?(?:anweisung|instruktion|regel|befehl|vorgabe)"
-        rf"|\b(?:negeer|vergeet) {_THREE}(?:instructies|opdrachten|regels)|\b(?:zignoruj|ignoruj|zapomnij)"
-        rf" {_THREE}(?:instrukcj|polece)",
-        ("anweisung", "instruktion", "regel", "befehl", "vorgabe", "instruct", "instrukcj", "opdrachten", "polece"),
+        rf"\b(?:ignorier|vergiss|vergesst|missachte|übergeh)\w* {_THREE}(?:deine|eure|ihre|alle|vorherige|bisherige"
+        rf"|obige|frühere|vorangegangene|system)\w* (?:\w{{1,15}} ){{0,2}}?(?:anweisung|instruktion|regel|befehl"
+        rf"|vorgabe)|\b(?:negeer|vergeet) {_THREE}(?:instructies|opdrachten|regels)|\b(?:zignoruj|ignoruj|zapomnij) "
+        rf"{_THREE}(?:instrukcj|polece)",
+        hints("anweisung instruktion regel befehl vorgabe instruct instrukcj opdrachten polece"),
     ),
     Form(
         INSTRUCTION,
-        rf"\b(?:ignor|olvid|descart|esque|desconsider|dimentica|trascura|oubli|néglig)\w* {_THREE}"
-        r"(?:instrucci[oó]n|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens"
-        r"|ordini|reglas|regras|regole|règles)"
-        r"\w* ?(?:\w{1,15} ){0,2}?(?:anterior|previ[aeo]s?|precedent|précédent|antérieur|d[eou]l? sist|du système"
-        r"|acima|de arriba|ci-dessus)",
-        (
-            "instru",
-            "istruz",
-            "consignes",
-            "directives",
-            "ordres",
-            "rdenes",
-            "ordens",
-            "ordini",
-            "reglas",
-            "regras",
-            "regole",
-            "règles",
-        ),
+        rf"\b(?:olvid|esque|dimentica|oubli|ignor)\w* (?:(?:todas?|toutes?|tutte) )?(?:tus|tes|tuas|tue|vos|vuestras"
+        rf"|suas|le tue) (?:instruccion|instruç|instruc|istruzion|instruction|consigne|regl|règle|regol)|\b(?:ignor"
+        rf"|olvid|descart|esque|desconsider|dimentica|trascura|oubli|néglig)\w* {_THREE}(?:instrucci[oó]n"
+        rf"|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens|ordini|reglas|regras"
+        rf"|regole|règles)\w* ?(?:\w{{1,15}} ){{0,2}}?(?:anterior|previ[aeo]s?|precedent|précédent|antérieur"
+        rf"|d[eou]l? sist|du système|acima|de arriba|ci-dessus)",
+        hints("instru istruz consignes directives ordres rdenes ordens ordini reglas regras regole règles"),
     ),
     Form(
         INSTRUCTION,
         rf"\b(?:игнорируй|забудь|проигнорируй|не обращай внимания на)\w* {_THREE}(?:инструкци|указани|команд|правил)"
-        r"|(?:忽略|无视|忘记|無視|忘記|不要理会)[^。\n]{0,12}?(?:指令|指示|提示|规则|規則|说明|說明)"
-        r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,6}?(?:無視|忘れ)|(?:지시|명령|지침|프롬프트)[^.\n]{0,8}?(?:무시|잊)"
-        r"|(?:تجاهل|انس)[^.\n]{0,20}?(?:التعليمات|الأوامر)|(?:पिछले|पूर्व)[^।\n]{0,20}?निर्देश[^।\n]{0,20}?(?:अनदेखा"
-        r"|नज़रअंदाज़)",
-        (
-            *(
-                "инструкци",
-                "указани",
-                "команд",
-                "правил",
-                "指令",
-                "指示",
-                "提示",
-                "规则",
-                "規則",
-                "说明",
-                "說明",
-                "命令",
-                "ルール",
-            ),
-            *("プロンプト", "지시", "명령", "지침", "프롬프트", "التعليمات", "الأوامر", "निर्देश"),
+        rf"|(?:忽略|无视|忘记|無視|忘記|不要理会)[^。\n]{{0,12}}?(?:指令|指示|提示|规则|規則|说明|說明)|"
+        rf"(?:指示|命令|ルール|プロンプト)[^。\n]{{0,6}}?(?:無視|忘れ)"
+        rf"|(?:지시|명령|지침|프롬프트)[^.\n]{{0,8}}?(?:무시|잊)|(?:تجاهل|انس)[^.\n]{{0,20}}?(?:التعليمات|الأوامر)|(?:पिछले"
+        rf"|पूर्व)[^।\n]{{0,20}}?निर्देश[^।\n]{{0,20}}?(?:अनदेखा|नज़रअंदाज़)",
+        hints(
+            "инструкци указани команд правил 指令 指示 提示 规则 規則 说明 說明 命令 ルール プロンプト "
+            "지시 명령 지침 프롬프트 التعليمات الأوامر निर्देश"
         ),
     ),
 )
