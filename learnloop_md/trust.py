@@ -27,7 +27,8 @@ def suspicion(lesson: Lesson) -> Poison | None:
             return Poison("confusable-name", 1, "its name holds letters that look like others")
     # What YAML decodes (`"\u0069gnore"`) reads otherwise than the file.
     decoded = [value for field in _FIELDS if (value := getattr(lesson, field)) and value not in lesson.text]
-    return poison.find(lesson.text) or poison.find("\n\n".join(decoded))
+    found = poison.find(lesson.text)
+    return poison.find("\n\n".join(decoded)) if found is None and decoded else found
 
 
 def unfit(text: str) -> str:
