@@ -421,13 +421,15 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
     """R004-95."""
     looks = {
         "show",
+        "recall",
         "check",
+        "diff",
         "verify",
         "status",
         "log",
         "demo",
-        "reflect",
         "merge-driver",
+        "reflect",
         "doctor",
     }  # the last writes where git says
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
