@@ -85,7 +85,6 @@ def _words(run: str) -> str:
 
 # --- where no reader looks -------------------------------------------------------------------------------------------
 
-_COMMENT = r"<!--(?!\s*learnloop\b)(?P<said>.{1,4000}?)-->"
 _FALSE_REFERENCE = r"(?m)^\[(?://|comment|#)\]:\s{0,4}(?:#|<>)\s{0,4}[\"'(](?P<said>[^\n]{1,2000}?)[\"')]\s*$"
 _UNSEEN_ELEMENT = (
     r"(?is)<(?P<name>\w+)[^<>\n]{0,200}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0"
@@ -95,13 +94,22 @@ _UNSEEN_ELEMENT = (
 
 def unseen(text: str) -> Iterator[tuple[int, str]]:
     """What a rendered page does not show: comments and hidden elements, each with its line."""
-    patterns = (
-        *(("(?s)" + _COMMENT, _UNSEEN_ELEMENT) if "<" in text else ()),
-        *((_FALSE_REFERENCE,) if "]:" in text else ()),
-    )
-    for pattern in patterns:
-        for match in re.finditer(pattern, text):
-            yield text.count("\n", 0, match.start()) + 1, " ".join(_latin(match["said"]).lower().split())
+    found = list(_comments(text))
+    for pattern, mark in ((_UNSEEN_ELEMENT, "<"), (_FALSE_REFERENCE, "]:")):
+        if mark in text:
+            found += [(match.start(), match["said"]) for match in re.finditer(pattern, text)]
+    for at, said in found:
+        yield text.count("\n", 0, at) + 1, " ".join(_latin(said).lower().split())
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Each HTML comment but our own marks, with where it begins."""
+    start = text.find("<!--")
+    while start >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        said = text[start + 4 : end]
+        if not re.match(r"\s*learnloop\b", said):
+            yield start, said
+        start = text.find("<!--", end)
 
 
 # --- what is written in code -----------------------------------------------------------------------------------------

@@ -93,6 +93,6 @@ def test_ordinary_texts_stay_as_they_are(text: str) -> None:
 @pytest.mark.parametrize("bomb", ["[" * 60_000, "`" * 60_000, "> " * 30_000, "@" * 60_000, "<" * 60_000, "1." * 30_000])
 def test_no_text_makes_it_slow(bomb: str) -> None:
     """A text of 64 KiB is the largest a lesson may be."""
-    start = time.perf_counter()
+    start = time.process_time()
     neutral(bomb)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

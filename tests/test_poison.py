@@ -115,6 +115,6 @@ def test_no_text_is_too_strange_to_be_judged(text: str) -> None:
 )  # fmt: skip
 def test_no_text_makes_it_slow(bomb: str) -> None:
     """64 KiB is the largest that a lesson of ours may be."""
-    start = time.perf_counter()
+    start = time.process_time()
     poison.every(bomb)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
