@@ -19,6 +19,7 @@ from learnloop_md import (
     memory,
     plumbing,
     store,
+    trust,
     waiting,
     witness,
 )
@@ -280,6 +281,7 @@ class _Session:
             if self._on_disk(edit.path) not in (edit.before, edit.after):
                 raise WriteError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
             content[edit.path] = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        trust.carry(self.place, ((edit.before, edit.after) for edit in plan.edits))
         store.write_all(self.place.folder, content)
         if self.commits.in_use:
             self.commits.commit(plan, self.scanned)
