@@ -1,15 +1,15 @@
-"""The commands `check` and `verify`: which memories are looked at, read from where, what is new."""
+"""The command `check`: which memories are looked at, read from where, what is new."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from learnloop_md import checks, git, memory, store
+from learnloop_md import checks, git, memory, standing, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
-from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
 
 Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the files at or below it
@@ -23,6 +23,8 @@ def check(call: Call) -> Answer:
         found = staged_findings(place) if hook or call.flag("staged") else tree_findings(place, call)
         if (hook and not call.flag("all")) or call.flag("new"):
             found = checks.new_only(found, head_findings(place))
+        elif not (hook or call.flag("staged")):
+            found = sorted([*found, *_stale(place, call.cwd)])
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
     return _told(rows)
 
@@ -48,17 +50,9 @@ def _told(rows: list[tuple[str, checks.Finding]]) -> Answer:
     return Answer(text, data, summary, 1 if errors else 0)
 
 
-def verify_memory(call: Call) -> Answer:
-    """Whether the memory is what was last seen of it, and its files are what HEAD has (docs/commands.md, Witness)."""
-    from learnloop_md.verify import verify  # lazy: `check` needs none of it
-
-    if not call.flag("witness"):
-        raise UsageError("verify has one option: --witness", "run: learnloop verify --witness")
-    place = call.place
-    found = verify(place, call.today, accept=call.flag("accept"))
-    answer = _told([(_shown(place, finding.path, call.cwd), finding) for finding in found.findings])
-    text = answer.text or found.said
-    return answer._replace(text=text, notices=(*answer.notices, *found.notices))
+def findings_told(place: Place, cwd: Path, found: Iterable[checks.Finding]) -> Answer:
+    """The findings of one memory; exit code 1 where one is an error."""
+    return _told([(_shown(place, finding.path, cwd), finding) for finding in found])
 
 
 def _shown(place: Place, path: str, cwd: Path) -> str:
@@ -80,6 +74,13 @@ def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
         return None if data is None else data.decode("utf-8", "replace")
 
     return checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+
+
+def _stale(place: Place, cwd: Path) -> list[checks.Finding]:
+    """The lessons whose anchors changed or went (design §9)."""
+    rows = memory.load(place)
+    active = [row for row in rows.lessons.values() if row.is_active]
+    return checks.stale_anchors(rows, standing.told(standing.stale(place, cwd, active)))
 
 
 def staged_findings(place: Place) -> list[checks.Finding]:

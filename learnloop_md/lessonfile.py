@@ -128,6 +128,19 @@ def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
     return tuple(word for word in value or () if isinstance(word, str) and word)
 
 
+def _anchors(tree: Mapping[str, Tree]) -> tuple[str, ...]:
+    """Entries `path hash`; a mapping of path (or symbol) and blob says the same."""
+    value = field_of(tree, "anchors")
+    found = []
+    for item in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
+        if isinstance(item, dict):
+            said = [str(item[key]) for key in ("path", "symbol", "blob", "hash") if isinstance(item.get(key), str)]
+            found.append(" ".join(said))
+        elif isinstance(item, str):
+            found.append(item)
+    return tuple(filter(None, found))
+
+
 def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
     value = field_of(tree, key)
     return tuple(event for item in (value if isinstance(value, list) else ()) if (event := event_of(item)))
@@ -167,6 +180,7 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         **{key: _text(tree, key) for key in _RECORD},
         edge_cases=_lines(tree, "edge_cases"),
         stack_tags=_words(tree, "stack_tags"),
+        anchors=_anchors(tree),
         human_confirmed=_is_true(tree, "human_confirmed"),
         has_head=has_head,
         rule=said.rule,

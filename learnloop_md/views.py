@@ -15,6 +15,8 @@ from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.place import Place
 
+_GIT_S = 1.0  # what recall waits for the history of what is missing
+
 
 def status(call: Call) -> Answer:
     """Which memory, why this one, and how it stands."""
@@ -95,7 +97,7 @@ def show(call: Call) -> Answer:
 
 def recall_lessons(call: Call) -> Answer:
     """The lessons that fit a task, as injected text, as lines or as JSON (design §8)."""
-    from learnloop_md import guidance, recall  # lazy: `show` needs neither (20 ms)
+    from learnloop_md import guidance, recall, standing  # lazy: `show` needs none of them (20 ms)
 
     chosen = call.text("format") or ("json" if call.flag("json") else "block")
     if chosen not in guidance.FORMATS:
@@ -106,9 +108,14 @@ def recall_lessons(call: Call) -> Answer:
     hits = recall.rank(memory.load(place).lessons.values(), query, call.today)
     best, rest = recall.choose(hits, call.number("limit", 5))
     best = [recall.explained(hit, task) for hit in best]
-    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"))
+    doubts = standing.told(standing.stale(place, call.cwd, [hit.lesson for hit in best], limit_s=_GIT_S))
+    marks = {slug: f"[verify first: {', '.join(said)}]" for slug, said in doubts.items()}
+    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"), marks)
     given = guidance.make(best, rest, call.number("budget", guidance.BUDGET), manner)
-    shown = [{**_row(hit.lesson, hit.why), "score": hit.score} for hit in given.shown]
+    shown = [
+        {**_row(hit.lesson, hit.why), "score": hit.score, "verify_first": doubts.get(hit.lesson.slug, [])}
+        for hit in given.shown
+    ]
     data = {"lessons": shown, "text": given.text, "tokens": digest.tokens(given.text)}
     notices = () if given.text else ("nothing in this memory fits" if not best else "the budget is too small",)
     text = json.dumps(data, ensure_ascii=False) if chosen == "json" else visible_lines(given.text)
