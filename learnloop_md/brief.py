@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md.digest import CLOSE, GUIDANCE, OPEN, tokens
 from learnloop_md.place import Place
 
 FILE = "brief.json"
@@ -81,30 +80,3 @@ def is_stale(place: Place, brief: Brief | None) -> bool:
     except OSError:
         return False
     return any(name.endswith(".md") and inside + name not in known for name in names)
-
-
-def block(title: str, bullets: Sequence[str], *, budget: int, most: int, rest: str) -> str:
-    """Whole bullets in a fenced, labelled block; "" where none finds room.
-
-    Within a budget of tokens, and of characters as JSON counts them; rest is the command that shows what is left out.
-    """
-    head, more = [OPEN, f"# {title}", GUIDANCE, ""], f"- …and {len(bullets)} more: `{rest}`"
-    fixed = [*head, more, CLOSE]
-    used, size = sum(map(_cost, fixed)), sum(map(_size, fixed))
-    shown: list[str] = []
-    for bullet in bullets:
-        used, size = used + _cost(bullet), size + _size(bullet)
-        if used > budget or size > most:
-            break
-        shown.append(bullet)
-    left = len(bullets) - len(shown)
-    last = [f"- …and {left} more: `{rest}`"] if left else []
-    return "\n".join([*head, *shown, *last, CLOSE]) if shown else ""
-
-
-def _cost(line: str) -> int:
-    return tokens(line) + 1
-
-
-def _size(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False))

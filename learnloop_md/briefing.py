@@ -9,9 +9,8 @@ from datetime import date, timedelta
 from learnloop_md import brief, digest, lessonfile, skill, store
 from learnloop_md import lesson as lessons
 from learnloop_md.brief import Brief, Row
-from learnloop_md.lesson import Lesson, fold
+from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
-from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
 
 _SETTLED_S = 2  # a file changed later than that before the look may have changed after it too
@@ -55,7 +54,7 @@ def _row(place: Place, lesson: Lesson, private: Iterable[str], version: str) -> 
         data = store.read_bytes(path)
         if data is None or lessonfile.decode(lesson.path, data) != lesson.text:
             return None
-    bullet = fold(neutral(digest.line(lesson, version)))
+    bullet = digest.line(lesson, version)
     return Row(lesson.path, stamp, lesson.slug, lesson.state, lesson.slug in private, bullet)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
-from learnloop_md import brief, claude, digest, moment
+from learnloop_md import brief, claude, fence, moment
 from learnloop_md.brief import Brief
+from learnloop_md.fence import Budget, tokens
 from learnloop_md.moment import Moment
 from learnloop_md.place import Place
 
@@ -33,9 +33,10 @@ def at_start(now: Moment, first: str = "") -> str:
         return "\n".join(lines)
     bullets = brief.served(place, known, lambda row: row.private or not itself)
     told = "\n".join(lines)
-    room, most = place.settings.session_tokens - digest.tokens(told) - 1, LIMIT - len(json.dumps(told))
+    # What was told already, and the line end behind it, take their part.
+    budget = Budget(place.settings.session_tokens - tokens(told) - 1, quoted=LIMIT - fence.size(told).quoted - 2)
     title = "Lessons from earlier runs" + (" that stay on this machine" if itself else "")
-    block = brief.block(title, bullets, budget=room, most=most, rest="learnloop show")
+    block = fence.block(title, bullets, budget, rest="learnloop show")
     return "\n".join([*lines, *filter(None, [block])])
 
 
@@ -84,7 +85,7 @@ def of_skill(now: Moment, name: str) -> str:
     bullets = brief.served(memory, known, lambda row: row.state == "current")
     title = f"Current patterns of the skill {folder.name}"
     rest = f"learnloop show --memory {shlex.quote(str(memory.folder))}"
-    return brief.block(title, bullets, budget=_SKILL_TOKENS, most=LIMIT, rest=rest)
+    return fence.block(title, bullets, Budget(_SKILL_TOKENS, quoted=LIMIT), rest=rest)
 
 
 def _skill_folder(now: Moment, name: str) -> Path | None:

@@ -10,6 +10,7 @@ from learnloop_md import digest, memory, skill
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
+from learnloop_md.fence import tokens
 from learnloop_md.lesson import STATES, Lesson, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
@@ -80,7 +81,7 @@ def show(call: Call) -> Answer:
         data = {
             "lessons": [_row(lesson, "asked for")],
             "text": lesson.text,
-            "tokens": digest.tokens(lesson.text),
+            "tokens": tokens(lesson.text),
         }
         return Answer(visible_lines(lesson.text), data)
     budget = call.number("budget", place.settings.show_characters)
@@ -91,8 +92,8 @@ def show(call: Call) -> Answer:
         budget = 1 << 30
     made = digest.make(found, title, budget=budget, program=call.program, skill_version=version)
     shown = [_row(lesson, "pinned" if lesson.pinned else lesson.state) for lesson in made.shown]
-    data = {"lessons": shown, "text": made.text, "tokens": digest.tokens(made.text)}
-    return Answer(visible_lines(made.text), data)
+    data = {"lessons": shown, "text": made.text, "tokens": tokens(made.text)}
+    return Answer(made.text, data)  # it is safe already, and as long as it was measured
 
 
 def recall_lessons(call: Call) -> Answer:
@@ -116,9 +117,9 @@ def recall_lessons(call: Call) -> Answer:
         {**_row(hit.lesson, hit.why), "score": hit.score, "verify_first": doubts.get(hit.lesson.slug, [])}
         for hit in given.shown
     ]
-    data = {"lessons": shown, "text": given.text, "tokens": digest.tokens(given.text)}
+    data = {"lessons": shown, "text": given.text, "tokens": tokens(given.text)}
     notices = () if given.text else ("nothing in this memory fits" if not best else "the budget is too small",)
-    text = json.dumps(data, ensure_ascii=False) if chosen == "json" else visible_lines(given.text)
+    text = json.dumps(data, ensure_ascii=False) if chosen == "json" else given.text
     return Answer(text, data, notices)
 
 
