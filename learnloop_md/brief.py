@@ -9,11 +9,12 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from learnloop_md.place import Place
 
 FILE = "brief.json"
+WORDS = "words.json"  # the index of the lessons' words, for prompts
 
 
 class Row(NamedTuple):
@@ -64,14 +65,28 @@ def dump(brief: Brief) -> bytes:
     return json.dumps(brief._asdict(), separators=(",", ":")).encode()
 
 
+def words(place: Place) -> dict[str, Any] | None:
+    """The index of the lessons' words, None where there is none or it cannot be read."""
+    try:
+        raw = json.loads((place.state / WORDS).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return raw if isinstance(raw, dict) else None
+
+
+def is_served(place: Place, row: Row) -> bool:
+    """Whether the lesson's file is as it was recorded."""
+    return stamp(place.folder / row.path) == row.stamp
+
+
 def served(place: Place, brief: Brief, wanted: Callable[[Row], bool]) -> list[str]:
     """The bullets of the wanted lessons whose files are as they were recorded."""
-    return [row.text for row in brief.rows if wanted(row) and stamp(place.folder / row.path) == row.stamp]
+    return [row.text for row in brief.rows if wanted(row) and is_served(place, row)]
 
 
 def is_stale(place: Place, brief: Brief | None) -> bool:
     """Whether a file is another one than was recorded, or a new one, or nothing was recorded."""
-    if brief is None or any(stamp(place.folder / row.path) != row.stamp for row in brief.rows):
+    if brief is None or not all(is_served(place, row) for row in brief.rows):
         return True
     known = {place.document, *brief.others, *(row.path for row in brief.rows)}
     inside = f"{place.lessons}/" if place.lessons else ""

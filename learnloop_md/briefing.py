@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable
 from datetime import date, timedelta
+from pathlib import Path
 
 from learnloop_md import brief, digest, lessonfile, skill, store
 from learnloop_md import lesson as lessons
@@ -19,6 +21,12 @@ _SETTLED_S = 2  # a file changed later than that before the look may have change
 def record(memory: Memory, today: str, *, waiting: int) -> None:
     """Keep for the hooks what may be served of this memory. Raises UnableError where it cannot be written."""
     _save(memory.place, _made(memory, today, waiting))
+    if memory.place.settings.recall_on_prompt:
+        from learnloop_md import recall  # lazy: 30 ms, and few want it
+
+        index = recall.stored(row for row in memory.lessons.values() if not row.is_note)
+        data = json.dumps(index, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        _keep(memory.place.state / brief.WORDS, data)
 
 
 def with_plan(place: Place, plan: str) -> None:
@@ -28,7 +36,10 @@ def with_plan(place: Place, plan: str) -> None:
 
 
 def _save(place: Place, made: Brief) -> None:
-    file, data = place.state / brief.FILE, brief.dump(made)
+    _keep(place.state / brief.FILE, brief.dump(made))
+
+
+def _keep(file: Path, data: bytes) -> None:
     if store.read_bytes(file) != data:
         store.write(file, data)
 

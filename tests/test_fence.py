@@ -142,7 +142,7 @@ def injected(repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, rule: 
 def test_a_hostile_lesson_is_harmless_in_every_injected_text(
     memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, rule: str, never: list[str]
 ) -> None:
-    """Design §8, R004-20."""
+    """Design §8, R004-20, R000-54."""
     for text in injected(repo, learnloop, monkeypatch, rule):
         assert (text.count(OPEN), text.count(CLOSE)) == (1, 1)
         assert text.rstrip("\n").endswith(CLOSE)
