@@ -50,7 +50,13 @@ def make(
         return Digest(text if len(text) <= budget else "", ())
     header = f"# Lessons from earlier runs: {safe(title)}\n\n{GUIDANCE}\n\n"
     footer = f"\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n"
-    bullets = [line(lesson, skill_version) + "\n" for lesson in rows]
+    bullets: list[str] = []
+    room = budget
+    for lesson in rows:  # what cannot fit is not written: a memory may hold thousands
+        if room < 0:
+            break
+        bullets.append(line(lesson, skill_version) + "\n")
+        room -= len(bullets[-1])
     begin, end = (f"{OPEN}\n", f"{CLOSE}\n") if fenced else ("", "")
     for before, after in ((header, footer), (header, ""), ("", "")):
 
