@@ -83,6 +83,7 @@ class Lesson(NamedTuple):
     what_failed: str = ""
     edge_cases: tuple[str, ...] = ()
     stack_tags: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()  # what it speaks of, as last verified (design §9)
     human_confirmed: bool = False
     has_head: bool = True
     rule: str = ""

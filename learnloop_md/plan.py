@@ -21,7 +21,7 @@ PAST = {
     "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded",
     "merge": "merged", "rename": "renamed", "pin": "pinned", "unpin": "unpinned", "review": "reviewed",
     "codify": "codified", "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited",
-    "forget": "forgotten", "undo": "undone",
+    "forget": "forgotten", "undo": "undone", "verify": "verified",
 }  # fmt: skip
 CHANGES = tuple(PAST)
 
