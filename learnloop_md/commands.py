@@ -262,6 +262,13 @@ TABLE = (
         (*_LOOK, Option("--limit", "At most this many commits; else 20.", "number")),
     ),
     Command(
+        "why",
+        "why:why",
+        "Say where each sighting, confirmation and dispute of a lesson comes from: day, run, author, commit, line.",
+        (Word("slug", "The lesson; archived, renamed and removed ones too."),),
+        _LOOK,
+    ),
+    Command(
         "undo",
         "verbs:undo_last",
         "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
