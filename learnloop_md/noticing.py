@@ -25,7 +25,7 @@ def words(now: Moment) -> None:
     if not now.session or not now.memory:
         return
     now.session.once(_HEARD)
-    kind = signals.of_words(prompt, _last_said(now.text("transcript_path")), now.memory.settings.correction_words)
+    kind = signals.of_words(prompt, _last_said(_transcript(now)), now.memory.settings.correction_words)
     if kind:
         now.session.add("signal", kind=kind, text=_kept(prompt))
 
@@ -67,6 +67,8 @@ def question(now: Moment) -> str:
     found = _noticed(session) if session.has(_HEARD) else _in_transcript(now, memory)
     if not found or not session.once("asked"):
         return ""
+    if memory.kind == "skill" and session.target != str(memory.folder):
+        session.add("target", memory=str(memory.folder))  # asked by the skill's own hook: no other one said so
     shown = [f"- {row.kind}: {row.text}" for row in found[:_SHOWN]]
     more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     count = "1 signal" if len(found) == 1 else f"{len(found)} signals"
@@ -100,10 +102,11 @@ def _in_transcript(now: Moment, memory: Place) -> list[Signal]:
     """The signals of a session whose other events no hook of ours gets (a skill's own Stop hook)."""
     from learnloop_md import hindsight  # lazy: an installed hook notices as it goes
 
+    path = _transcript(now)
+    if not path:
+        return []
     try:
-        found, captured = hindsight.scan(
-            Path(now.text("transcript_path")), memory.folder, memory.settings.correction_words
-        )
+        found, captured = hindsight.scan(path, memory.folder, memory.settings.correction_words)
     except LearnloopError:
         return []
     return [] if captured else [Signal(row.kind, row.text) for row in found]
@@ -124,10 +127,21 @@ def _kept(text: str) -> str:
     return hindsight.told(text)
 
 
-def _last_said(transcript: str) -> str:
-    """The assistant's last text in a transcript, "" where none is found."""
+def _transcript(now: Moment) -> Path | None:
+    """The session's transcript, None unless it is a file: a pipe or a device would hold the person up for ever."""
+    path = Path(now.text("transcript_path"))
     try:
-        with open(transcript, "rb") as file:
+        return path if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _last_said(transcript: Path | None) -> str:
+    """The assistant's last text in a transcript, "" where none is found."""
+    if not transcript:
+        return ""
+    try:
+        with transcript.open("rb") as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
             lines = file.read(_TAIL).splitlines()
     except OSError:

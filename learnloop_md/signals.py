@@ -82,7 +82,7 @@ _INTRODUCED = (
     r"^(?![^\n]*\b(?:things|points|notes|remarks|feedback|corrections)\b)([^\n]{1,200}:)"
     r"[ \t]*\n(?:\s*\n|(?=[ \t]*(?:[-*•]|\d+[.)]) )).*\Z"
 )
-_QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
+_QUOTED = r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|„[^„“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
 
 
 def _own(prompt: str) -> str:

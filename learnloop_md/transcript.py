@@ -1,6 +1,7 @@
 """Claude Code's transcript of a session: what the person said, and which tools ran with what result.
 
-Only rows of type user and assistant are read: the others repeat prompts, documents and the memory itself.
+Only rows of type user and assistant are read, and prompts that came while the model worked: the others repeat prompts,
+documents and the memory itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from learnloop_md.signals import REFUSED, Run, is_human, key_of
 
 LINE_LIMIT = 4 << 20  # bytes; a longer line is skipped: no turn of a person is that long
 TEXT_LIMIT = 4_000  # characters kept of an answer or a command
+_TOLD = (b'"user"', b'"assistant"', b'"queued_command"')  # one of them stands in each row that is read
 WRITERS = ("Write", "Edit", "MultiEdit")
 
 
@@ -113,9 +115,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(_lines(file), 1):
-                if known and b'"user"' not in line and b'"assistant"' not in line:
+                if known and not any(word in line for word in _TOLD):
                     continue  # spares the parser most of a long file
-                row = _parsed(line)
+                row = _typed_meanwhile(_parsed(line))
                 known = known or isinstance(row.get("type"), str)
                 if row.get("type") in ("user", "assistant"):
                     yield number, row
@@ -131,6 +133,14 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             f"{path} is not a transcript of Claude Code (no line of it is a JSON object with a type)",
             "transcripts stand in ~/.claude/projects, one SESSION.jsonl each",
         )
+
+
+def _typed_meanwhile(row: dict[str, Any]) -> dict[str, Any]:
+    """A prompt that came while the model worked, as a row like any other's: the client keeps it as an attachment."""
+    held = _table(row.get("attachment"))
+    if row.get("type") != "attachment" or held.get("type") != "queued_command" or held.get("commandMode") != "prompt":
+        return row
+    return {**row, **held, "type": "user", "message": {"content": held.get("prompt")}}
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

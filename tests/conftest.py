@@ -24,6 +24,15 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say aloud that the tests with the real client did not run: a row of `s` would be overlooked."""
+    # It stands here, not beside those tests: the controller of parallel runs reads no conftest of a sub-folder.
+    skipped = [one for one in terminalreporter.stats.get("skipped", []) if one.nodeid.startswith("tests/e2e/")]
+    if skipped:
+        why = "no claude found (LEARNLOOP_TEST_CLAUDE or PATH); docs/testing.md says how to get one"
+        terminalreporter.write_line(f"tests/e2e SKIPPED: {why}", yellow=True, bold=True)
+
+
 @pytest.fixture(autouse=True)
 def _sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path_factory.mktemp("home")

@@ -102,6 +102,25 @@ def test_rows_that_no_person_wrote_are_no_turns(session: Any, more: dict[str, An
     assert list(transcript.read(session(CORRECTION | more))) == []
 
 
+def meanwhile(prompt: Any, mode: str = "prompt") -> dict[str, Any]:
+    """A prompt that came while the model worked, as the client keeps it."""
+    held = {"type": "queued_command", "prompt": prompt, "commandMode": mode, "rowSource": "local"}
+    return {"type": "attachment", "isSidechain": False, "attachment": held, "rendered": [{"content": "The user sent"}]}
+
+
+def test_a_prompt_that_came_while_the_model_worked_is_a_turn(session: Any) -> None:
+    """Most corrections come so: the person sees what goes wrong and says it."""
+    blocks = [{"type": "text", "text": "No, use uv instead of pip"}]
+    path = session(said("Install"), bash("pip install x"), meanwhile("No, use uv, not pip"), meanwhile(blocks))
+    found, _ = hindsight.scan(path)
+    assert [(one.line, one.kind) for one in found] == [(4, "correction"), (5, "correction")]
+
+
+@pytest.mark.parametrize("mode", ["task-notification", "bash", None])
+def test_what_else_the_client_holds_for_the_model_is_no_turn(session: Any, mode: Any) -> None:
+    assert hindsight.scan(session(said("Install"), meanwhile("No, use uv, not pip", mode))) == ([], False)
+
+
 def test_a_tool_s_result_is_no_person_s_word(session: Any) -> None:
     """R004-81."""
     path = session(bash("cat notes", "No, that's wrong: use uv instead"))
