@@ -312,7 +312,7 @@ TABLE = (
     Command(
         "git-config",
         "mergedriver:git_config",
-        "Register the merge drivers for lesson files, MEMORY.md and memory.md with git, or take them out.",
+        "Register with git the drivers that merge a memory and show its lessons in diffs, or take them out.",
         (),
         (
             Option("--enable", "Register them.", "flag"),
@@ -333,6 +333,14 @@ TABLE = (
             Word("theirs", "The other side's file."),
             Word("path", "The path of the file in the repository."),
         ),
+        (JSON,),
+        hidden=True,
+    ),
+    Command(
+        "textconv",
+        "textconv:textconv",
+        "Show a lesson file one field a line; git calls it for git diff and git log -p.",
+        (Word("file", "The file."),),
         (JSON,),
         hidden=True,
     ),

@@ -425,6 +425,7 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "merge-driver",
         "doctor",
         "why",
+        "textconv",
     }  # the last writes where git says
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
