@@ -269,6 +269,13 @@ TABLE = (
         _LOOK,
     ),
     Command(
+        "report",
+        "report:report",
+        "Say how the memory stands and came to be; with --html as one page: zones, timeline, each lesson's history.",
+        (),
+        (*_LOOK, Option("--html", "Write the page to this file; - for standard output.")),
+    ),
+    Command(
         "undo",
         "verbs:undo_last",
         "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",

@@ -30,7 +30,7 @@ class Digest(NamedTuple):
 
 def tokens(text: str) -> int:
     """What a text costs a model, estimated: a token for four characters, one for each of CJK (R000-52)."""
-    wide = sum(1 for c in text if any(a <= ord(c) <= b for a, b in _WIDE))
+    wide = sum(1 for c in text if c >= "\u1100" and any(a <= ord(c) <= b for a, b in _WIDE))
     return wide + (len(text) - wide + 3) // 4
 
 

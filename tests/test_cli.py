@@ -426,7 +426,8 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "doctor",
         "why",
         "textconv",
-    }  # the last writes where git says
+        "report",
+    }  # a merge driver and a report write where they are told
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
     assert all("--json" in given for given in flags.values())
