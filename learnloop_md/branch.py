@@ -65,7 +65,7 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
 def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
     files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
     parent, sign = git.head(repo), not place.own_repo and git.signs(repo)
-    new = plumbing.commit_of(repo, parent, files, plan.message(row), sign=sign)
+    new = plumbing.commit_of(repo, parent, plumbing.Commit(files, plan.message(row), sign=sign))
     git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
     return new
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import claude, git, place, repos, sessions
+from learnloop_md import claude, git, place, sessions
 from learnloop_md.errors import LearnloopError, RefusedError, UsageError
 from learnloop_md.lesson import check_day
 from learnloop_md.place import Place
@@ -72,15 +72,18 @@ class Call(NamedTuple):
 
     @property
     def target(self) -> Place:
-        """The memory that a note goes to: the one named, that of the skill invoked in this session, the one found."""
+        """The memory that lessons are noted in and named of: as ever, but that of the skill invoked in this session."""
         named = self.text("memory") or os.environ.get("LEARNLOOP_MEMORY", "")
-        session = None if named else sessions.of(repos.near(self.cwd), claude.session())
+        session = None if named else sessions.of(claude.session())
         skill = session.target if session else ""
-        return place.given(self.cwd, skill, "the skill invoked in this session") if skill else self.place
+        with suppress(LearnloopError):  # the skill's folder is gone, by a switch of branches: nothing is lost to that
+            if skill:
+                return place.given(self.cwd, skill, "the skill invoked in this session")
+        return self.place
 
     def captured(self, slug: str) -> None:
         """Remember that this session has captured a lesson, so that nothing asks for it at its end."""
-        if session := sessions.of(repos.near(self.cwd), claude.session()):
+        if session := sessions.of(claude.session()):
             with suppress(OSError):
                 session.add("captured", slug=slug)
 

@@ -74,6 +74,16 @@ class Lesson(NamedTuple):
     session: str = ""  # Claude's originSessionId
     confidence: float | None = None
     skill_version: str = ""
+    # What the record of a run tells besides (R000-01 to R000-10).
+    task_type: str = ""
+    input_summary: str = ""
+    approach: str = ""
+    outcome: str = ""  # success | partial | failure
+    what_worked: str = ""
+    what_failed: str = ""
+    edge_cases: tuple[str, ...] = ()
+    stack_tags: tuple[str, ...] = ()
+    human_confirmed: bool = False
     has_head: bool = True
     rule: str = ""
     why: str = ""

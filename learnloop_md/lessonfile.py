@@ -82,6 +82,7 @@ _TEXTS = (
     "name description type state title kind created reviewed revived archive_note codified_in supersedes "
     "superseded_by renamed_from context skill_version"
 ).split()
+_RECORD = ("task_type", "input_summary", "approach", "outcome", "what_worked", "what_failed")
 _EVENTS = ("seen", "confirmed", "disputed")
 
 
@@ -108,6 +109,16 @@ def _check_shape(tree: Mapping[str, Tree], line: int) -> None:
 def _text(tree: Mapping[str, Tree], key: str) -> str:
     value = field_of(tree, key)
     return value if isinstance(value, str) else ""
+
+
+def _is_true(tree: Mapping[str, Tree], key: str) -> bool:
+    return _text(tree, key).lower() in {"true", "yes", "on"}
+
+
+def _lines(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
+    """A list of sentences; a text alone is one."""
+    value = field_of(tree, key)
+    return (value,) if isinstance(value, str) and value else _words(tree, key)
 
 
 def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
@@ -142,7 +153,7 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         seen=_events(tree, "seen"),
         confirmed=_events(tree, "confirmed"),
         disputed=_events(tree, "disputed"),
-        pinned=_text(tree, "pinned").lower() in {"true", "yes", "on"},
+        pinned=_is_true(tree, "pinned"),
         reviewed=_text(tree, "reviewed")[:10],
         revived=_text(tree, "revived")[:10],
         archive_note=_text(tree, "archive_note"),
@@ -153,6 +164,10 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         session=_text(tree, "originSessionId"),
         confidence=float(number) if number else None,
         skill_version=_text(tree, "skill_version"),
+        **{key: _text(tree, key) for key in _RECORD},
+        edge_cases=_lines(tree, "edge_cases"),
+        stack_tags=_words(tree, "stack_tags"),
+        human_confirmed=_is_true(tree, "human_confirmed"),
         has_head=has_head,
         rule=said.rule,
         why=said.why,

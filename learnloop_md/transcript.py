@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.signals import REFUSED, Run, is_human, key_of
+from learnloop_md.signals import REFUSED, WRITERS, Run, is_human, key_of
 
 LINE_LIMIT = 4 << 20  # bytes; a longer line is skipped: no turn of a person is that long
 TEXT_LIMIT = 4_000  # characters kept of an answer or a command
 _TOLD = (b'"user"', b'"assistant"', b'"queued_command"')  # one of them stands in each row that is read
-WRITERS = ("Write", "Edit", "MultiEdit")
 
 
 class Turn(NamedTuple):
@@ -80,10 +79,10 @@ _STARTERS = r"(?:(?:\w+=\S*|sudo|env|time|uv run|uvx|pipx run|poetry run|python3
 _CAPTURE = rf"^\s*{_STARTERS}(?:\S*/)?learnloop(?:[-_]md)?\s+(?:note|capture)\b(?!.*(?:--dry-run|--help))"
 _HEREDOC = r"(?ms)<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$"
 _QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\"|(?m:(?:^|(?<=\s))#.*$)"
-_MEMORY_FILE = r"(?:^|/)(?:memory/.*\.md|references/(?:memory|lessons/[^/]+)\.md)$"
+_MEMORY_FILE = r"(?:^|/)(?:\.claude/(?:.*/)?memory/.*\.md|references/(?:memory|lessons/[^/]+)\.md)$"
 
 
-def captures(ran: Ran, folder: Path | None = None) -> bool:
+def captures(ran: Ran, is_lesson: Callable[[Path], bool] | None = None) -> bool:
     """Whether a run captured a lesson: `learnloop note` really run, or Claude's own write into a memory (R004-82)."""
     if ran.run.failed:
         return False
@@ -92,8 +91,7 @@ def captures(ran: Ran, folder: Path | None = None) -> bool:
         return any(re.search(_CAPTURE, part) for part in re.split(r"&&|\|\||[;|&\n()]", bare))
     if ran.run.name in WRITERS:
         path = _text(ran.given.get("file_path"))
-        inside = folder is not None and path.endswith(".md") and Path(path).is_relative_to(folder)
-        return inside or bool(re.search(_MEMORY_FILE, path))
+        return bool(re.search(_MEMORY_FILE, path)) or (is_lesson is not None and is_lesson(Path(path)))
     return ran.run.name.endswith("memory_remember")
 
 

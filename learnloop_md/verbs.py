@@ -19,7 +19,7 @@ from learnloop_md.plan import Draft
 
 def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
     """Apply one change and answer it."""
-    where = place or call.place
+    where = place or call.target
     outcomes: list[Outcome] = []
     done = apply.change(where, call.asked, lambda draft: outcomes.append(build(draft)))
     return account.told(where, done, outcomes[0], dry_run=call.flag("dry_run"))
@@ -243,7 +243,7 @@ def _synced_for_claude(call: Call) -> Answer:
 
     place = call.place
     answer = _synced(call, place)
-    sessions.forget_old(place.repo)
+    sessions.forget_old()
     loaded = memory.load(place)
     if curate.reasons(loaded, call.today):
         briefing.with_plan(place, curate.summary(curate.plan(loaded, call.today)))

@@ -26,6 +26,7 @@ QUICK = [
     ["note", "Count rows before a backfill.", "--run", "r7"],
     ["note", "Read the down step first.", "--run", "r8"],
     ["show"],
+    ["recall", "fill a column"],
     ["sync"],
     ["check", "--staged"],
     ["cleanup", "--check"],
@@ -56,7 +57,7 @@ def test_show_loads_nothing_that_changes_a_memory(memory: Path, repo: Path) -> N
     assert {f"learnloop_md.{name}" for name in needless} & loaded_by(["show"], repo) == set()
 
 
-@pytest.mark.parametrize("words", [QUICK[3], QUICK[5]], ids=" ".join)
+@pytest.mark.parametrize("words", [QUICK[4], QUICK[6]], ids=" ".join)
 def test_what_asks_for_nothing_alike_loads_no_likeness(memory: Path, repo: Path, words: list[str]) -> None:
     assert "learnloop_md.sameness" not in loaded_by(words, repo)
 
