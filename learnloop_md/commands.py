@@ -228,6 +228,9 @@ TABLE = (
                 "flag",
             ),
             Option("--all", "With --hook: old findings too.", "flag"),
+            Option("--secrets", "Only secrets, in every file of the memory.", "flag"),
+            Option("--fix", "First mend what needs no decision; with --hook change files only.", "flag"),
+            Option("--dry-run", "With --fix: say what would be mended; write nothing.", "flag"),
         ),
     ),
     Command(

@@ -422,7 +422,6 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
     looks = {
         "show",
         "recall",
-        "check",
         "diff",
         "verify",
         "status",
