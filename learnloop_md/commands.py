@@ -302,6 +302,13 @@ TABLE = (
         _LOOK,
     ),
     Command(
+        "replay",
+        "replay:replay",
+        "Show what an agent was given at a commit: the document as it was loaded, the digest, what a task recalled.",
+        (Word("commit", "A commit (an id, HEAD~1, a tag); else HEAD.", required=False),),
+        (*_LOOK, Option("--task", "Also what this task would have recalled.")),
+    ),
+    Command(
         "report",
         "report:report",
         "Say how the memory stands and came to be; with --html as one page: zones, timeline, each lesson's history.",

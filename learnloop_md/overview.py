@@ -224,10 +224,7 @@ def _spread(days: Sequence[str], most: int) -> list[str]:
 
 def _loaded(place: Place, text: str) -> int:
     """The tokens that a session loads of a document: Claude Code cuts an index, an agent reads a notebook whole."""
-    if place.kind == "skill":
-        return digest.tokens(text)
-    kept = "\n".join(index.loaded(text).split("\n")[: index.HARD_LINES])
-    return digest.tokens(kept[: index.HARD_CHARACTERS])
+    return digest.tokens(text if place.kind == "skill" else index.loaded_part(text))
 
 
 def as_data(found: Overview) -> dict[str, object]:

@@ -433,6 +433,7 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "why",
         "textconv",
         "report",
+        "replay",
     }  # a merge driver and a report write where they are told
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
