@@ -160,6 +160,8 @@ def test_status_answers_with_its_keys(world: Path, learnloop: Run) -> None:
         "queued": 0,
         "cleanup_due": False,
         "cleanup_reasons": [],
+        "oldest_candidate": {"slug": "cold", "days": 1},
+        "next": None,
     }
 
 
