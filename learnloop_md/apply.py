@@ -8,7 +8,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import briefing, git, guard, history, index, journal, lessonfile, memory, plumbing, store, witness
+from learnloop_md import (
+    briefing,
+    git,
+    guard,
+    history,
+    index,
+    journal,
+    lessonfile,
+    memory,
+    plumbing,
+    store,
+    trust,
+    waiting,
+    witness,
+)
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.commits import Asked, Commits, user
 from learnloop_md.errors import RefusedError, UnableError
@@ -121,7 +135,7 @@ class _Session:
             self._write(draft.plans, second.plans)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
             if self.ledger is None or self.ledger.commit != commits.now.head:
-                commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+                commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
         return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
@@ -129,10 +143,16 @@ class _Session:
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
         if commits.made:
-            commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+            commits.notices += self._witness()
             self._tell_hooks(loaded)
         nothing = Report((), (), (), ())
         return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
+
+    def _witness(self) -> tuple[str, ...]:
+        """Take HEAD as seen; what to say where that is not the history that was."""
+        commits = self.commits
+        listed = commits.tree if commits.made and commits.tree_of == commits.now.head else None
+        return witness.moved(self.place, self.before, commits.now, self.asked.today, listed)
 
     def _tidy(self) -> Memory:
         """The memory once what a killed command and a bad moment left is done."""
@@ -146,7 +166,7 @@ class _Session:
             self._recover(left)
         loaded = memory.load(self.place)
         if self.commits.queue:
-            self.commits.drain(loaded)
+            waiting.drain(self.commits, loaded)
             loaded = memory.load(self.place)
         self.commits.heal()
         self.commits.let_in(loaded)
@@ -186,7 +206,7 @@ class _Session:
 
     def _put_off(self, plans: Sequence[Plan]) -> None:
         for plan in plans:
-            self.commits.put_off(plan)
+            waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
         store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
 
@@ -250,7 +270,7 @@ class _Session:
             return row
         if row and self.ledger and self.ledger.commit == self.commits.now.head:
             return row
-        path = row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
+        path = row.path if row else self.place.path_of(slug)
         return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
 
     # --- applying ----------------------------------------------------------------------------------------------------
@@ -261,6 +281,7 @@ class _Session:
             if self._on_disk(edit.path) not in (edit.before, edit.after):
                 raise WriteError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
             content[edit.path] = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        trust.carry(self.place, ((edit.before, edit.after) for edit in plan.edits))
         store.write_all(self.place.folder, content)
         if self.commits.in_use:
             self.commits.commit(plan, self.scanned)

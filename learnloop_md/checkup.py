@@ -18,8 +18,8 @@ Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the
 def check(call: Call) -> Answer:
     """Findings as `path:line: CODE message`; in a hook the new ones of every memory here."""
     hook, staged = call.flag("hook"), call.flag("staged")
-    if call.flag("fix") and (staged or call.flag("secrets")):
-        raise UsageError("--fix changes files, and goes with neither --staged nor --secrets", "leave one of them away")
+    if call.flag("fix") and (staged or call.flag("only_secrets")):
+        raise UsageError("--fix goes with neither --staged nor --only-secrets", "leave one of them away")
     if call.flag("dry_run") and not call.flag("fix"):
         raise UsageError("--dry-run goes with --fix: else check only looks", "leave it away")
     places = call.hooked_places if hook else [call.place]
@@ -38,12 +38,15 @@ def check(call: Call) -> Answer:
 
 def _found(place: Place, call: Call, *, from_git: bool) -> list[checks.Finding]:
     only_new = (call.flag("hook") and not call.flag("all")) or call.flag("new")
-    if call.flag("secrets"):
+    if call.flag("only_secrets"):
         from learnloop_md import secretscan  # lazy: one hook needs it
 
-        return secretscan.findings(place, from_git=from_git, only_new=only_new)
-    found = staged_findings(place) if from_git else tree_findings(place, call)
-    return checks.new_only(found, head_findings(place)) if only_new else found
+        found = secretscan.findings(place, from_git=from_git, only_new=only_new)
+    else:
+        found = staged_findings(place) if from_git else tree_findings(place, call)
+    if call.flag("secrets"):
+        found += checks.second_look(_staged_files(place) if from_git else _files(place), found)
+    return checks.new_only(found, head_findings(place)) if only_new and not call.flag("only_secrets") else found
 
 
 def _fixed(call: Call, places: list[Place]) -> Answer:
@@ -129,7 +132,23 @@ def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
         data = store.read_bytes(place.folder / path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    return checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    found = checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    if store.is_open_to_all(place.folder):
+        message = "everybody on this machine may write here: chmod o-w takes that away"
+        found.insert(0, checks.Finding("", 1, "warn-permissions", checks.WARNING, message))
+    return found
+
+
+def _files(place: Place) -> Mapping[str, bytes]:
+    """Every file of the memory on disk, the document among them."""
+    document = store.read(place.folder).data.get(place.document)
+    return {**store.read(place.folder, place.lessons).data, **({place.document: document} if document else {})}
+
+
+def _staged_files(place: Place) -> Mapping[str, bytes]:
+    prefix = f"{place.inside}/" if place.inside else ""
+    blobs = git.staged(_repo_of(place), place.inside)
+    return {path.removeprefix(prefix): data for path, data in blobs.items() if path.endswith(".md")}
 
 
 def staged_findings(place: Place) -> list[checks.Finding]:
@@ -152,10 +171,8 @@ def _repo_of(place: Place) -> git.Repo:
 
 def _findings_of(place: Place, blobs: Blobs) -> list[checks.Finding]:
     """The findings of a memory read from git; outside it nothing is read but what a check asks for."""
-    prefix = f"{place.inside}/" if place.inside else ""
-    inside = {path.removeprefix(prefix): data for path, data in blobs(place.inside).items()}
-    lessons = f"{place.lessons}/" if place.lessons else ""
-    files = {path: data for path, data in inside.items() if path.endswith(".md") and path.startswith(lessons)}
+    inside = {place.inner(path): data for path, data in blobs(place.inside).items()}
+    files = {path: data for path, data in inside.items() if place.is_lesson(path)}
     if not files and place.document not in inside:
         return []
     rows = memory.assemble(place, store.Files(files), inside.get(place.document), None)

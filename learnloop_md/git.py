@@ -200,6 +200,24 @@ def author(where: Path) -> str:
     return done.stdout.decode(errors="replace").partition(" <")[0].strip()
 
 
+def last_authors(repo: Repo, folder: str) -> dict[str, str]:
+    """Who made the newest commit of each file in a folder, by name; not of files that are not committed."""
+    if not head(repo):
+        return {}
+    raw = call(
+        repo.root, "log", "--format=%x01%an", "--name-only", "--no-renames", "-z", "HEAD", "--", folder or "."
+    ).stdout
+    found: dict[str, str] = {}
+    name = ""
+    for word in raw.decode(errors="surrogateescape").split("\0"):
+        said = word.lstrip("\n")
+        if said.startswith("\x01"):
+            name = said[1:]
+        elif said:
+            found.setdefault(said, name)
+    return found
+
+
 def signs(repo: Repo) -> bool:
     """Whether the person's commits here are to be signed."""
     return call(repo.root, "config", "--type=bool", "commit.gpgsign", check=False).stdout.strip() == b"true"
@@ -355,9 +373,8 @@ def staged(repo: Repo, folder: str) -> dict[str, bytes]:
 
 def tree(repo: Repo, revision: str, folder: str) -> dict[str, bytes]:
     """The files below folder in a commit: path to content."""
-    raw = call(repo.root, "ls-tree", "-r", "-z", revision, "--", folder or ".").stdout.decode(errors="surrogateescape")
-    rows = [row.partition("\t") for row in raw.split("\0") if row]
-    oids = {path: meta.split()[2] for meta, _, path in rows if meta.split()[1] == "blob" and meta.startswith("100")}
+    found = entries(repo, revision, [folder or "."], check=True)
+    oids = {path: entry.split()[1] for path, entry in found.items() if entry.startswith("100")}
     return dict(zip(oids, blobs(repo, list(oids.values())), strict=True))
 
 
@@ -415,15 +432,25 @@ def moment(repo: Repo, now: Status, *, own: bool, known: bool, after_commit: boo
     return ""
 
 
+def branch(repo: Repo) -> str:
+    """The branch that is checked out, "" where HEAD is detached."""
+    return _named(repo, "HEAD", "refs/heads/")
+
+
+def remote_head(repo: Repo, remote: str) -> str:
+    """The short name of a remote's default branch as the clone knows it, "" where it does not."""
+    return _named(repo, f"refs/remotes/{remote}/HEAD", f"refs/remotes/{remote}/")
+
+
+def _named(repo: Repo, symbolic: str, below: str) -> str:
+    said = call(repo.root, "symbolic-ref", "--quiet", symbolic, check=False).stdout
+    return said.decode(errors="surrogateescape").strip().removeprefix(below)
+
+
 def default_branch(repo: Repo) -> str:
     """The short name of the remote's default branch, else main or master where one exists, else ""."""
-    remote = (
-        call(repo.root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", check=False)
-        .stdout.decode()
-        .strip()
-    )
-    if remote:
-        return remote.partition("/")[2]
+    if remote := remote_head(repo, "origin"):
+        return remote
     names = out(repo.root, "for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
     return next((name for name in ("main", "master") if name in names), "")
 
@@ -434,9 +461,14 @@ def at_head(repo: Repo, paths: Sequence[str], revision: str = "HEAD") -> dict[st
     return {path: found.get(path) for path in paths}
 
 
-def entries(repo: Repo, revision: str, paths: Sequence[str]) -> dict[str, str]:
-    """What a commit has under these paths and below them, as "mode blob"; nothing where there is no such commit."""
-    done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, check=False)
+def entries(
+    repo: Repo, revision: str, paths: Sequence[str], *, extra: Mapping[str, str] | None = None, check: bool = False
+) -> dict[str, str]:
+    """What a commit has under these paths and below them, as "mode blob".
+
+    Where there is no such commit nothing, or GitError with check.
+    """
+    done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, extra=extra, check=check)
     rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
     return {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
 
@@ -463,6 +495,11 @@ def stored(repo: Repo, content: bytes, path: str = "") -> str:
     """The id of a blob with this content, which is in the repository from now on; a path's filters are applied."""
     through = ["--path", path] if path else []
     return call(repo.root, "hash-object", "-w", "--stdin", *through, given=content).stdout.decode().strip()
+
+
+def entry(repo: Repo, content: bytes, like: str | None, path: str = "") -> str:
+    """Content as "mode blob", stored for a path, with the mode of what stood there."""
+    return f"{like.split()[0] if like else '100644'} {stored(repo, content, path)}"
 
 
 def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:

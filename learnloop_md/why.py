@@ -44,6 +44,8 @@ def why(call: Call) -> Answer:
     place = call.place
     told = _without_secrets(told_of(place, memory.load(place), call.text("slug")))
     rows = {field: chronicle.records(told.versions, told.now, field) for field in EVENTS}
+    if told.is_hurt:  # nothing of its words is told, whatever they are quarantined for
+        rows = {field: [row._replace(event=row.event._replace(evidence="")) for row in rows[field]] for field in rows}
     data: dict[str, Any] = {
         "slug": told.slug,
         "state": told.state,
@@ -135,7 +137,9 @@ _WORDS = {"seen": "seen", "confirmed": "confirmed (it helped)", "disputed": "dis
 def _text(told: Told, rows: dict[str, list[Record]]) -> str:
     newest = told.newest
     lines = [f"{visible(told.slug)}  {told.state}  {visible(told.path)}"]
-    if newest:
+    if told.is_hurt:
+        lines.append("  its words are not shown: learnloop check says why")
+    elif newest:
         lines += [f"  {visible(line)}" for line in newest.rule.splitlines()]
         lines += [f"  Why: {visible_lines(newest.why)}"] if newest.why else []
         lines += [f"  Archived: {visible(newest.archive_note)}"] if newest.archive_note else []

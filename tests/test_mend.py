@@ -1,4 +1,4 @@
-"""`check --fix` mends what needs no decision, and `check --secrets` looks into every file (design §11)."""
+"""`check --fix` mends what needs no decision, and `check --only-secrets` looks into every file (design §11)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_dry_run_says_what_would_be_mended(home: Home) -> None:
     assert ("would mend" in done.out, home.bytes() == before) == (True, True)
 
 
-@pytest.mark.parametrize("words", [("--staged",), ("--secrets",)])
+@pytest.mark.parametrize("words", [("--staged",), ("--only-secrets",)])
 def test_fix_goes_with_no_look_at_something_else(home: Home, words: tuple[str, ...]) -> None:
     assert home.run("check", "--fix", *words).code == 2
     assert home.run("check", "--dry-run").code == 2
@@ -111,7 +111,7 @@ def test_secrets_are_found_in_every_file_of_the_memory(
     home = make_home(kind, tmp_path / "other", learnloop, with_git=with_git)
     (home.folder / "data.json").write_text(f'{{\n"key": "{TOKEN}"}}\n')
     (home.folder / "wide.txt").write_bytes(f"Use {TOKEN}".encode("utf-16"))
-    done = home.run("check", "--secrets", "--json")
+    done = home.run("check", "--only-secrets", "--json")
     found = {Path(row["path"]).name: row["line"] for row in done.json["findings"]}
     assert (done.code, found, TOKEN in done.out) == (1, {"data.json": 2, "wide.txt": 1}, False)
 
@@ -119,11 +119,11 @@ def test_secrets_are_found_in_every_file_of_the_memory(
 def test_a_secret_that_was_codified_into_the_skill_is_found(tmp_path: Path, learnloop: Run) -> None:
     home = make_home("skill", tmp_path / "other", learnloop)
     (home.root / "skill" / "learnings.md").write_text(f"- Use {TOKEN}\n")
-    assert home.run("check", "--secrets").code == 1
+    assert home.run("check", "--only-secrets").code == 1
     git(home.root, "add", "-A")
-    assert learnloop("check", "--hook", "--secrets", cwd=home.root).code == 1
+    assert learnloop("check", "--hook", "--only-secrets", cwd=home.root).code == 1
 
 
 def test_staged_secrets_need_git(tmp_path: Path, learnloop: Run) -> None:
     home = make_home("project", tmp_path / "plain", learnloop, with_git=False)
-    assert home.run("check", "--secrets", "--staged").code == 4
+    assert home.run("check", "--only-secrets", "--staged").code == 4

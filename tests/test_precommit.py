@@ -223,7 +223,7 @@ def test_the_hooks_are_described_as_they_must_be() -> None:
     assert [(row["id"], row["entry"]) for row in rows] == [
         ("learnloop-cleanup", "learnloop cleanup --hook"),
         ("learnloop-check", "learnloop check --hook"),
-        ("learnloop-secrets", "learnloop check --hook --secrets"),
+        ("learnloop-secrets", "learnloop check --hook --only-secrets"),
         ("learnloop-commit", "learnloop sync --after-commit"),
     ]
     asked = {

@@ -166,7 +166,7 @@ def test_an_old_secret_fails_no_new_commit_but_with_all(hooked: Hooked) -> None:
     hooked.file("notes.txt").write_text(f"At home:\nUse {TOKEN}.\n")
     hooked.stage()
     assert hooked.commit().code == 0
-    done = called(hooked.root, sys.executable, "-m", "learnloop_md", "check", "--hook", "--secrets", "--all")
+    done = called(hooked.root, sys.executable, "-m", "learnloop_md", "check", "--hook", "--only-secrets", "--all")
     assert (done.code, TOKEN in done.out) == (1, False)
 
 

@@ -41,7 +41,9 @@ def home(tmp_path: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Hom
     path = home.file("mock-the-clock-in-timer-tests")
     text = path.read_text().replace("It went wrong.", "It was \u202ewrong.")
     path.write_text(text.replace("evidence: PR 3", 'evidence: "\\e[2J\\e]0;owned\\a"'))
-    assert learnloop("sync", "--today", "2026-06-09", cwd=home.root).code == 0
+    for command in (("accept", "mock-the-clock-in-timer-tests"), ("sync",)):
+        done = learnloop(*command, "--today", "2026-06-09", cwd=home.root)
+        assert done.code == 0, done.err
     return home
 
 

@@ -172,6 +172,15 @@ def test_a_quarantined_lesson_tells_its_past(home: Home) -> None:
     assert (data["state"], len(data["seen"])) == ("quarantined", 1)
 
 
+def test_the_words_of_a_quarantined_lesson_are_not_told(home: Home) -> None:
+    """Design §10: an agent may be reading."""
+    home.edit(home.file(SLUG), "review of PR 41", "review of PR 41 and\u202e more")
+    git(home.root, "commit", "-qam", "By hand")
+    done = home.run("why", SLUG)
+    assert (done.code, "its words are not shown" in done.out, "PR 41" in done.out) == (0, True, False)
+    assert {row["evidence"] for row in told(home)["seen"]} == {""}
+
+
 def test_nothing_of_a_version_with_a_secret_is_shown(home: Home) -> None:
     """R004-20: the value is never printed."""
     token = "".join(("gh", "p_", "A1b2C3d4E5f6", "G7h8I9j0K1l2", "M3n4O5p6Q7r8"))
