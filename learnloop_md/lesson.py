@@ -11,6 +11,7 @@ from learnloop_md.errors import RefusedError, UsageError
 TYPES = ("user", "feedback", "project", "reference")
 FACTS = ("user", "project", "reference")  # facts stand; they do not recur like habits (design §5)
 STATES = ("candidate", "current", "archived")
+OUTCOMES = ("success", "partial", "failure")  # R000-04
 KINDS = ("correction", "failure", "success", "preference", "workaround", "note")
 # What made somebody note it gives the type (R001-10) and the kind.
 TRIGGERS = {
@@ -43,6 +44,22 @@ class Event(NamedTuple):
     on: str
     run: str
     evidence: str = ""
+
+
+class Record(NamedTuple):
+    """What one run was and how it went (R000): the facts beside the rule that it teaches; "" stands for null."""
+
+    id: str = ""
+    timestamp: str = ""
+    task_type: str = ""
+    input_summary: str = ""
+    approach: str = ""
+    outcome: str = ""  # success, partial or failure
+    what_worked: str = ""
+    what_failed: str = ""
+    edge_cases: tuple[str, ...] = ()
+    stack_tags: tuple[str, ...] = ()
+    run_duration_ms: int | None = None
 
 
 class Lesson(NamedTuple):
@@ -78,6 +95,8 @@ class Lesson(NamedTuple):
     rule: str = ""
     why: str = ""
     how: str = ""
+    human_confirmed: bool | None = None  # whether a person used the output as it was (R000-61); None: nobody said
+    record: Record | None = None  # of the run that it comes from
 
     @property
     def shown_title(self) -> str:

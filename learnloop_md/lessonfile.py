@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from learnloop_md import head, headedit, lines
-from learnloop_md.lesson import Event, Lesson, first_sentence, fold, shorten
+from learnloop_md.lesson import Event, Lesson, Record, first_sentence, fold, shorten
 from learnloop_md.tree import Fault, Field, HeadError, Tree, event_of, field_of
 
 SIZE_LIMIT = 1 << 20  # bytes; above it a file is quarantined unread (design §3)
@@ -117,6 +117,14 @@ def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
     return tuple(word for word in value or () if isinstance(word, str) and word)
 
 
+def _listed(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
+    """The texts of a list; one that stands alone is a list of one."""
+    value = field_of(tree, key)
+    return tuple(
+        item for item in ([value] if isinstance(value, str) else value or ()) if isinstance(item, str) and item
+    )
+
+
 def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
     value = field_of(tree, key)
     return tuple(event for item in (value if isinstance(value, list) else ()) if (event := event_of(item)))
@@ -157,7 +165,27 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         rule=said.rule,
         why=said.why,
         how=said.how,
+        human_confirmed=_truth(_text(tree, "human_confirmed")),
+        record=_record(tree),
     )
+
+
+def _truth(word: str) -> bool | None:
+    lower = word.lower()
+    return True if lower in {"true", "yes", "on"} else False if lower in {"false", "no", "off"} else None
+
+
+RECORD_TEXTS = Record._fields[:8]
+RECORD_LISTS = Record._fields[8:10]
+
+
+def _record(tree: Mapping[str, Tree]) -> Record | None:
+    """The record of the run that a lesson comes from, None for a lesson of any other kind."""
+    said: dict[str, Any] = {key: _text(tree, key) for key in RECORD_TEXTS}
+    said |= {key: _listed(tree, key) for key in RECORD_LISTS}
+    took = _text(tree, "run_duration_ms")
+    record = Record(**said, run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None)
+    return record if record.outcome or record.input_summary else None
 
 
 # --- the body ---------------------------------------------------------------------------------------------------------
@@ -275,10 +303,20 @@ def render(lesson: Lesson) -> str:
         ("context", lesson.context),
         ("supersedes", lesson.supersedes),
         ("skill_version", lesson.skill_version),
+        *((key, getattr(lesson.record, key)) for key in RECORD_TEXTS if lesson.record),
+        ("confidence", lesson.confidence),
+        *((key, getattr(lesson.record, key)) for key in (*RECORD_LISTS, "run_duration_ms") if lesson.record),
+        ("human_confirmed", lesson.human_confirmed),
+        ("pinned", lesson.pinned or None),
+        ("reviewed", lesson.reviewed),
         ("seen", lesson.seen),
+        ("confirmed", lesson.confirmed),
+        ("disputed", lesson.disputed),
         ("archive_note", lesson.archive_note),
+        ("codified_in", lesson.codified_in),
     ]
-    meta = [line for key, value in fields if value for line in headedit.render_field(key, value, 2)]
+    given = [(key, value) for key, value in fields if value is not None and value not in ("", ())]
+    meta = [line for key, value in given for line in headedit.render_field(key, value, 2)]
     top = headedit.render_field("name", lesson.name or lesson.slug, 0) + headedit.render_field(
         "description", lesson.description, 0
     )
