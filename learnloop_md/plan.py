@@ -21,7 +21,8 @@ PAST = {
     "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded",
     "merge": "merged", "rename": "renamed", "pin": "pinned", "unpin": "unpinned", "review": "reviewed",
     "codify": "codified", "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited",
-    "forget": "forgotten", "undo": "undone",
+    "forget": "forgotten", "undo": "undone", "capture": "added", "import": "imported", "state": "stored",
+    "run": "recorded", "feedback": "answered", "share": "shared",
 }  # fmt: skip
 CHANGES = tuple(PAST)
 
