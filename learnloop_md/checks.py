@@ -362,7 +362,7 @@ def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
         if not match:
             continue
         name = lesson.codified_in or match[1]
-        texts = [read_other(prefix + name) for prefix in _bases(memory)]
+        texts = [read_other(prefix + name) for prefix in bases(memory)]
         text = next((text for text in texts if text is not None), None)
         if text is None:
             message = f"the archive note names {name}, which does not exist"
@@ -378,7 +378,7 @@ def _at(lesson: Lesson, field: str, code: str, message: str, severity: str = WAR
     return Finding(lesson.path, _line_of(lesson, field), code, severity, message)
 
 
-def _bases(memory: Memory) -> list[str]:
+def bases(memory: Memory) -> list[str]:
     """From where an archive note may name its file: the skill, the repository's root, the memory itself."""
     bases = ["../", ""] if memory.place.kind == "skill" else [""]
     if memory.place.repo and memory.place.inside:
