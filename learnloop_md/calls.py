@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from learnloop_md import claude, git, place, repos, sessions
 from learnloop_md.errors import LearnloopError, RefusedError, UsageError
-from learnloop_md.lesson import check_day
+from learnloop_md.lesson import check_day, slugify
 from learnloop_md.place import Place
+from learnloop_md.repos import Repo
 
 if TYPE_CHECKING:
     from learnloop_md.apply import Done
@@ -77,6 +78,16 @@ class Call(NamedTuple):
         session = None if named else sessions.of(repos.near(self.cwd), claude.session())
         skill = session.target if session else ""
         return place.given(self.cwd, skill, "the skill invoked in this session") if skill else self.place
+
+    @property
+    def session(self) -> str:
+        """Whose open run is meant: Claude's session, else --run, else the one of this repository's terminals."""
+        return claude.session() or (slugify(self.text("run")) if self.text("run").strip() else "terminal")
+
+    @property
+    def repo(self) -> Repo | None:
+        """The repository around the working directory, found without starting git."""
+        return repos.near(self.cwd)
 
     def captured(self, slug: str) -> None:
         """Remember that this session has captured a lesson, so that nothing asks for it at its end."""
