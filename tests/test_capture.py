@@ -44,7 +44,7 @@ def _told(home: Home, slug: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["project", "skill"])
 def test_a_record_becomes_a_lesson_and_is_told_again_as_it_came(kind: str, tmp_path: Path, learnloop: Run) -> None:
-    """R000-14, R000-01 to R000-12: a success and a failure, every field, null kept null."""
+    """R000-14, R000-01, R000-03, R000-06, R000-07, R000-08, R000-11, R000-12: every field, null kept null."""
     home = make_home(kind, tmp_path / "code", learnloop)
     first, second = _capture(home, SUCCESS), _capture(home, FAILURE)
     assert (first.code, second.code) == (0, 0), first.out + second.out
