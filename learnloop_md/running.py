@@ -208,6 +208,23 @@ def record(where: Place, asked: Asked, run: Run, change: str = "run") -> Done | 
     return apply.change(where, asked, build)
 
 
+def record_all(where: Place, asked: Asked, runs: Iterable[Run]) -> None:
+    """Keep how several runs ended that were recorded elsewhere; what holds a secret is told without its note."""
+    rows = [run if not guard.find_secrets(run.note) else run._replace(note="") for run in runs]
+    if not runlog.is_kept_in_git(where):
+        with store.locked(where):
+            for run in rows:
+                runlog.write_untracked(where, run)
+        return
+
+    def build(draft: Draft) -> None:
+        for run in rows:
+            draft.edit(runlog.path_of(run.id), None, runlog.render(run))
+        draft.cut("import", [], "", subject=f"learnloop: import {len(rows)} runs")
+
+    apply.change(where, asked, build)
+
+
 def feedback(where: Place, asked: Asked, *, needed_changes: bool, run_id: str = "") -> tuple[Run, Done | None]:
     """The answer to the question after a successful run: on the run and on the lessons that were kept in it (R000-62).
 
