@@ -140,6 +140,17 @@ TABLE = (
             Option("--verified", "The result was checked: held notes become lessons.", "flag"),
         ),
     ),
+    Command(
+        "import",
+        "importverbs:bring_in",
+        "Bring in learnings of other tools: JSON lines, .learnings, steer's lessons.db, learnings.md, a memory.md.",
+        (Word("source", "The file, or the .learnings folder."),),
+        (
+            *_WRITE,
+            Option("--format", "jsonl, learnings, steer, promoted (learnings.md) or notebook; else as it looks."),
+            Option("--partial", "Bring in the good lines of a JSON lines file that has bad ones.", "flag"),
+        ),
+    ),
     Command("stats", "runverbs:show_stats", "What runs and lessons add up to; warns of many failures.", (), _LOOK),
     Command(
         "state",
@@ -320,13 +331,16 @@ TABLE = (
     Command(
         "export",
         "export:export",
-        "agents: put the current lessons into AGENTS.md, as a block that is renewed and never overwrites an edit.",
-        (Word("what", "agents."),),
+        "agents, bundle: a block in AGENTS.md, in a skill's learnings.md. jsonl, mirror: a text, or a file (--to).",
+        (Word("what", "agents, jsonl, mirror, bundle."),),
         (
             *_LOOK,
-            Option("--to", "Another file than AGENTS.md at the repository's root."),
+            Option("--to", "The file; else AGENTS.md at the repository's root, the skill's learnings.md, or none."),
+            Option("--all", "jsonl: archived lessons too.", "flag"),
             Option("--remove", "Take the block out again.", "flag"),
-            Option("--replace", "Where the block was edited by hand: keep the edited text outside of it.", "flag"),
+            Option(
+                "--replace", "Keep an edited block's text outside of it; overwrite a file that is not ours.", "flag"
+            ),
             Option("--dry-run", "Show the diff; write nothing.", "flag"),
         ),
     ),
