@@ -14,6 +14,7 @@ class Word(NamedTuple):
     name: str
     help: str
     required: bool = True
+    many: bool = False  # the last word alone: as many as are given
 
 
 class Option(NamedTuple):
@@ -312,6 +313,18 @@ TABLE = (
             Option("--branch", "The branch's name; else learnloop/DAY-LESSON."),
             Option("--push", "Push the branch.", "flag"),
             Option("--remote", "The remote to build on and push to; else origin."),
+        ),
+    ),
+    Command(
+        "share",
+        "sending:share",
+        "Put lessons, scrubbed, on a branch of a team's memory, one commit each; here nothing changes.",
+        (Word("slugs", "The lessons.", many=True),),
+        (
+            *_WRITE,
+            Option("--to", "The team's memory: its folder, or its skill's (required)."),
+            Option("--branch", "The branch's name; else learnloop/share-DAY-LESSON."),
+            Option("--hide", "A word that must not leave, such as a customer's name; may be repeated.", "list"),
         ),
     ),
     Command(
