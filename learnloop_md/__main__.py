@@ -16,7 +16,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None and sys.getfilesystemencoding() != "utf-8":  # LANG=C without coercion: names would be misread
         os.environ["PYTHONUTF8"] = "1"
-        os.execv(sys.executable, [sys.executable, "-m", "learnloop_md", *words])  # noqa: S606 - ourselves again
+        # Ourselves again; -P: no module of the working directory stands in for one of ours.
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "learnloop_md", *words])  # noqa: S606
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # whatever the console says (LANG=C, cp1252)
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -34,7 +34,7 @@ def advise(rule: str, instructions: Mapping[str, str]) -> list[Advice]:
     if instructions:
         from learnloop_md import sameness  # lazy: 7 ms
     for name, text in instructions.items():
-        said = sameness.rank(rule, _statements(text))
+        said = sameness.rank(rule, statements(text))
         if said and said[0].verdict == "same":
             found.append(Advice("said-already", f"{name}:{said[0].slug} says this already"))
     return found
@@ -49,7 +49,7 @@ def of_trigger(trigger: str) -> tuple[str, str]:
     return TRIGGERS[trigger]
 
 
-def _statements(text: str) -> Iterable[tuple[str, str]]:
+def statements(text: str) -> Iterable[tuple[str, str]]:
     """The lines of an instruction file that say something, each with its number."""
     for line in scan(text):
         bullet = _BULLET.match(line.text)

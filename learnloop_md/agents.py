@@ -43,5 +43,6 @@ def tell(memory: Memory, title: str, path: str, version: str = "") -> Told:
     where = f"{whose}: one markdown file each, `{path}` lists them." if path else f"{whose} outside of it."
     zone = "its Current Patterns" if memory.place.kind == "skill" else "the entries below Current"
     read = f"run `learnloop show`, or read {zone} there" if path else "run `learnloop show`"
-    lessons = f"\n##{neutral(made.text)}" if made.shown else ""
+    below = "##" if made.text.startswith("#") else ""  # in a small budget the header is left away
+    lessons = f"\n{below}{neutral(made.text)}" if made.shown else ""
     return Told(_HOW.format(where=where, read=read) + lessons, made.shown)

@@ -69,7 +69,7 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
 def _commit(place: Place, repo: git.Repo, row: Plan, parent: str) -> str:
     files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
     sign = not place.own_repo and git.signs(repo)
-    return plumbing.commit_of(repo, parent, files, plan.message(row), sign=sign)
+    return plumbing.commit_of(repo, parent, plumbing.Commit(files, plan.message(row), sign=sign))
 
 
 def _blob(repo: git.Repo, path: str, edit: Edit) -> str:

@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md.digest import GUIDANCE, tokens
+from learnloop_md.digest import CLOSE, GUIDANCE, OPEN, tokens
 from learnloop_md.place import Place
 
 FILE = "brief.json"
-OPEN, CLOSE = "<learnloop-memory>", "</learnloop-memory>"
 
 
 class Row(NamedTuple):
@@ -33,10 +32,12 @@ class Brief(NamedTuple):
     """What a memory's hooks need to know, in the order of the digest."""
 
     rows: tuple[Row, ...] = ()
-    quarantined: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # paths of what is known and not served: archived, quarantined, notes
+    quarantined: int = 0
     waiting: int = 0  # queued changes
-    due: tuple[str, ...] = ()  # why cleanup is due
-    due_on: str = ""  # from which day on
+    crowd: int = 0  # candidates, where they are so many that cleanup is due
+    oldest: str = ""  # the candidate that makes cleanup due by its age, and from which day on
+    due_on: str = ""
     plan: str = ""  # what a cleanup would do, in a line
 
 
@@ -54,8 +55,7 @@ def load(place: Place) -> Brief | None:
     try:
         raw = json.loads((place.state / FILE).read_bytes())
         rows = tuple(Row(path, (size, time, inode), *rest) for path, (size, time, inode), *rest in raw["rows"])
-        lists = {"rows": rows, "quarantined": tuple(raw["quarantined"]), "due": tuple(raw["due"])}
-        return Brief(**{**raw, **lists})
+        return Brief(**{**raw, "rows": rows, "others": tuple(raw["others"])})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -71,16 +71,40 @@ def served(place: Place, brief: Brief, wanted: Callable[[Row], bool]) -> list[st
 
 
 def is_stale(place: Place, brief: Brief | None) -> bool:
-    """Whether a file that was recorded is another one now, or nothing was recorded."""
-    return brief is None or any(stamp(place.folder / row.path) != row.stamp for row in brief.rows)
+    """Whether a file is another one than was recorded, or a new one, or nothing was recorded."""
+    if brief is None or any(stamp(place.folder / row.path) != row.stamp for row in brief.rows):
+        return True
+    known = {place.document, *brief.others, *(row.path for row in brief.rows)}
+    inside = f"{place.lessons}/" if place.lessons else ""
+    try:
+        names = os.listdir(place.folder / place.lessons)
+    except OSError:
+        return False
+    return any(name.endswith(".md") and inside + name not in known for name in names)
 
 
-def block(title: str, bullets: Sequence[str], *, budget: int, most: int) -> str:
-    """Whole bullets in a fenced, labelled block within a budget of tokens and characters; "" where none finds room."""
-    for count in range(len(bullets), 0, -1):
-        left = len(bullets) - count
-        rest = [f"- …and {left} more: `learnloop show`"] if left else []
-        text = "\n".join([OPEN, f"# {title}", GUIDANCE, "", *bullets[:count], *rest, CLOSE])
-        if len(text) <= most and tokens(text) <= budget:
-            return text
-    return ""
+def block(title: str, bullets: Sequence[str], *, budget: int, most: int, rest: str) -> str:
+    """Whole bullets in a fenced, labelled block; "" where none finds room.
+
+    Within a budget of tokens, and of characters as JSON counts them; rest is the command that shows what is left out.
+    """
+    head, more = [OPEN, f"# {title}", GUIDANCE, ""], f"- …and {len(bullets)} more: `{rest}`"
+    fixed = [*head, more, CLOSE]
+    used, size = sum(map(_cost, fixed)), sum(map(_size, fixed))
+    shown: list[str] = []
+    for bullet in bullets:
+        used, size = used + _cost(bullet), size + _size(bullet)
+        if used > budget or size > most:
+            break
+        shown.append(bullet)
+    left = len(bullets) - len(shown)
+    last = [f"- …and {left} more: `{rest}`"] if left else []
+    return "\n".join([*head, *shown, *last, CLOSE]) if shown else ""
+
+
+def _cost(line: str) -> int:
+    return tokens(line) + 1
+
+
+def _size(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False))

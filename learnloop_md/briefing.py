@@ -35,11 +35,14 @@ def _save(place: Place, made: Brief) -> None:
 
 
 def _made(memory: Memory, today: str, waiting: int) -> Brief:
-    place, rows = memory.place, memory.lessons.values()
+    place, lessons = memory.place, memory.lessons
     version = skill.version(place)
-    found = [row for lesson in digest.order(rows) if (row := _row(place, lesson, memory.private, version))]
-    due_on, due = _due(memory, today)
-    return Brief(tuple(found), tuple(q.path for q in memory.quarantined), waiting, tuple(due), due_on)
+    found = [row for one in digest.order(lessons.values()) if (row := _row(place, one, memory.private, version))]
+    hurt = [q.path for q in memory.quarantined]
+    idle = [lesson.path for lesson in lessons.values() if not lesson.is_active]
+    doubled = [path for path, _ in memory.doubled]
+    crowd, oldest, due_on = _due(memory, today)
+    return Brief(tuple(found), tuple(sorted({*hurt, *idle, *doubled})), len(hurt), waiting, crowd, oldest, due_on)
 
 
 def _row(place: Place, lesson: Lesson, private: Iterable[str], version: str) -> Row | None:
@@ -56,13 +59,15 @@ def _row(place: Place, lesson: Lesson, private: Iterable[str], version: str) -> 
     return Row(lesson.path, stamp, lesson.slug, lesson.state, lesson.slug in private, bullet)
 
 
-def _due(memory: Memory, today: str) -> tuple[str, list[str]]:
-    """The day from which cleanup is due when nothing happens any more, and why; "" for none."""
+def _due(memory: Memory, today: str) -> tuple[int, str, str]:
+    """How many candidates make cleanup due now, the one that makes it due by its age, and from which day on."""
     settings = memory.place.settings
-    candidates = [lesson for lesson in memory.lessons.values() if lesson.state == "candidate"]
-    for days in range(settings.stale_days + 2):
-        day = (date.fromisoformat(today) + timedelta(days)).isoformat()
-        found = lessons.cleanup_reasons(candidates, day, due_at=settings.candidates_due, stale_days=settings.stale_days)
-        if found:
-            return day, found
-    return "", []
+    waiting = [one for one in memory.lessons.values() if lessons.awaits(one, today, settings.stale_days)]
+    crowd = len(waiting) if len(waiting) >= settings.candidates_due else 0
+    oldest = min(waiting, key=lambda one: (lessons.newest_sighting(one), one.slug), default=None)
+    try:
+        since = date.fromisoformat(lessons.newest_sighting(oldest)) if oldest else None
+        due_on = (since + timedelta(settings.stale_days + 1)).isoformat() if since else ""
+    except (ValueError, OverflowError):  # no day, or one after the end of the calendar: never
+        due_on = ""
+    return crowd, oldest.slug if oldest and due_on else "", due_on

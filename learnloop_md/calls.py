@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -12,7 +13,6 @@ from learnloop_md import claude, git, place, repos, sessions
 from learnloop_md.errors import LearnloopError, RefusedError, UsageError
 from learnloop_md.lesson import check_day, slugify
 from learnloop_md.place import Place
-from learnloop_md.repos import Repo
 
 if TYPE_CHECKING:
     from learnloop_md.apply import Done
@@ -73,25 +73,33 @@ class Call(NamedTuple):
 
     @property
     def target(self) -> Place:
-        """The memory that a note goes to: the one named, that of the skill invoked in this session, the one found."""
+        """The memory that lessons are noted in and named of: as ever, but that of the skill invoked in this session."""
         named = self.text("memory") or os.environ.get("LEARNLOOP_MEMORY", "")
-        session = None if named else sessions.of(repos.near(self.cwd), claude.session())
+        session = None if named else sessions.of(claude.session())
         skill = session.target if session else ""
-        return place.given(self.cwd, skill, "the skill invoked in this session") if skill else self.place
+        with suppress(LearnloopError):  # the skill's folder is gone, by a switch of branches: nothing is lost to that
+            if skill:
+                return place.given(self.cwd, skill, "the skill invoked in this session")
+        return self.place
 
     @property
     def session(self) -> str:
-        """Whose open run is meant: Claude's session, else --run, else the one of this repository's terminals."""
-        return claude.session() or (slugify(self.text("run")) if self.text("run").strip() else "terminal")
+        """Whose open run is meant: Claude's session, else the one of --run or of the terminals of this repository."""
+        claimed, run = claude.session(), self.text("run").strip()
+        if sessions.is_name(claimed):
+            return claimed
+        key = hashlib.sha256(f"{self.home}\n{claimed}\n{run}".encode(errors="surrogateescape")).hexdigest()[:8]
+        named = slugify(run) if run else "terminal"
+        return f"{named if named.isascii() else 'run'}-{key}"
 
     @property
-    def repo(self) -> Repo | None:
-        """The repository around the working directory, found without starting git."""
-        return repos.near(self.cwd)
+    def home(self) -> str:
+        """Where the tool keeps its own files on the repository around the working directory; git is not started."""
+        return str(place.own_folder(repos.near(self.cwd)))
 
     def captured(self, slug: str) -> None:
         """Remember that this session has captured a lesson, so that nothing asks for it at its end."""
-        if session := sessions.of(repos.near(self.cwd), claude.session()):
+        if session := sessions.of(claude.session()):
             with suppress(OSError):
                 session.add("captured", slug=slug)
 

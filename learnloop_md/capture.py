@@ -78,15 +78,16 @@ def _completed(told: Told, today: str, known: Iterable[str]) -> Told:
 
 def _repeated(draft: Draft, told: Told) -> str:
     """The lesson that says the same and did not end otherwise, "" for none."""
-    from learnloop_md import sameness  # lazy: only a capture asks what is alike (7 ms)
+    from learnloop_md import matching  # lazy: only a capture asks what is alike (20 ms)
 
-    good = told.record.outcome == "success"
+    record, good = told.record, told.record.outcome == "success"
+    asked = Lesson("", "", "", rule=records.rule_of(record), why=records.why_of(record), how=records.how_of(record))
     others = [
-        (slug, row.rule)
-        for slug, row in draft.lessons.items()
-        if not row.is_note and (row.record is None or (row.record.outcome == "success") == good)
+        row
+        for row in draft.lessons.values()
+        if not row.is_note and (not row.outcome or (row.outcome == "success") == good)
     ]
-    found = [row for row in sameness.rank(records.rule_of(told.record), others) if row.verdict == "same"]
+    found = [row for row in matching.compare(asked, others) if row.verdict == "same"]
     found.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
     return life.stands_for(draft, found[0].slug) if found else ""
 
@@ -120,7 +121,7 @@ def _add(draft: Draft, told: Told, event: Event, skill_version: str) -> str:
         why=fold(records.why_of(record)),
         how=records.how_of(record),
         human_confirmed=told.human_confirmed,
-        record=record,
+        **record._asdict(),
     )
     draft.put(slug, lessonfile.render(lesson))
     return slug

@@ -12,15 +12,15 @@ from learnloop_md.repos import Repo
 
 # In shared settings a teammate without the program must not get an error at every event.
 COMMAND = "command -v learnloop >/dev/null 2>&1 || exit 0; exec learnloop hook"
+# The tools that do something: a failed look at a file teaches nothing.
+_TOOLS = "Bash|Write|Edit|MultiEdit|NotebookEdit|WebFetch|mcp__.*"
 HOOKS = {
     "SessionStart": "",
     "UserPromptSubmit": "",
     "PreToolUse": "Skill",
-    "PostToolUse": "Bash|Write|Edit|MultiEdit|NotebookEdit",
-    "PostToolUseFailure": "",
+    "PostToolUse": _TOOLS,
+    "PostToolUseFailure": _TOOLS,
     "Stop": "",
-    "PreCompact": "",
-    "SubagentStop": "",
     "SessionEnd": "",
 }  # event to matcher, "" for all
 TIMEOUT_S = 10  # SessionEnd would get 1.5 s by itself

@@ -183,6 +183,23 @@ TABLE = (
         ),
     ),
     Command(
+        "recall",
+        "views:recall_lessons",
+        "Find the lessons that fit a task, by its words and what they have to do with each other.",
+        (Word("task", "What you are about to do, in a sentence; empty: the best lessons of all."),),
+        (
+            *_LOOK,
+            Option("--task-type", "Only lessons of this task_type, and those without one."),
+            Option("--type", f"Only lessons of this type: {', '.join(TYPES)}."),
+            Option("--tag", "Only lessons with this tag, or another one given; may be repeated.", "list"),
+            Option("--stack", "In use, as react-18; hides lessons of other versions; may be repeated.", "list"),
+            Option("--limit", "At most this many lessons; else 5.", "number"),
+            Option("--format", "block (to inject), digest, text or json; else block."),
+            Option("--budget", "At most this many tokens (characters/4, CJK 1 each); else 500.", "number"),
+            Option("--explain", "Say of each lesson which words made it fit.", "flag"),
+        ),
+    ),
+    Command(
         "review",
         "review:review",
         "Go through the candidates one by one: graduate, archive, merge, codify, skip.",
@@ -272,6 +289,19 @@ TABLE = (
                 "flag",
             ),
             Option("--all", "With --hook: old findings too.", "flag"),
+        ),
+    ),
+    Command(
+        "diff",
+        "diffing:diff",
+        "Tell what changed between two states of the memories: what was lost, what came, what is wrong.",
+        (Word("range", "BASE...HEAD, BASE..HEAD or a revision (against HEAD); else HEAD and the work tree.", False),),
+        (
+            *_LOOK,
+            Option("--staged", "Compare with what is staged.", "flag"),
+            Option("--worktree", "Compare with the work tree.", "flag"),
+            Option("--format", "text, markdown (a comment), summary (a job's), json, github (annotations) or sarif."),
+            Option("--fail-on", "Exit 1 on: error, warning, loss, policy, or kinds and codes, with commas between."),
         ),
     ),
     Command(

@@ -62,7 +62,7 @@ class Commits:
             return "hook"
         if place.linked:
             return "the memory is in the main checkout, which must not move under its user"
-        if self.asked.by_claude and not place.own_repo and not place.settings.hooks_commit:
+        if self.asked.by_claude and place.with_code and not place.settings.hooks_commit:
             return "Claude's hooks leave HEAD alone (hooks.commit is off)"
         stays = not place.own_repo and not place.settings.commit_on_default_branch
         if stays and self.now.branch == git.default_branch(place.repo):
@@ -238,7 +238,7 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
         sign = not self.place.own_repo and git.signs(repo)
-        made = plumbing.commit(repo, self.now.head, files, told, who, sign=sign)
+        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, sign))
         if made.in_index:
             self.last = {path: entries for path, entries in self.last.items() if path not in files}
         else:
@@ -298,6 +298,10 @@ class Commits:
         """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
         repo = self.place.repo
         if repo is None or not self.queue:
+            return
+        wanted = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        if git.at_head(repo, list(wanted), self.now.head) == wanted:  # a person committed it all
+            self.queue.clear()
             return
         if why := self._held(self.waiting()):
             self.notices.append(f"{self.waits}: {why}")

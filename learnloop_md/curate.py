@@ -90,7 +90,7 @@ def _merged(active: dict[str, Lesson], merges: list[Item]) -> dict[str, Lesson]:
 
 def _pairs(active: dict[str, Lesson]) -> tuple[list[Item], list[Item]]:
     """Candidates that say the same as another lesson (newer first), and pairs that may contradict."""
-    from learnloop_md import sameness  # lazy: only a plan asks what is alike (7 ms)
+    from learnloop_md import matching  # lazy: only a plan asks what is alike (20 ms)
 
     merges: list[Item] = []
     clashes: dict[tuple[str, ...], Item] = {}
@@ -98,8 +98,8 @@ def _pairs(active: dict[str, Lesson]) -> tuple[list[Item], list[Item]]:
     for slug, lesson in sorted(active.items(), key=lambda row: (row[1].created, row[0]), reverse=True):
         if lesson.state != "candidate":
             continue
-        others = [(other, row.rule) for other, row in active.items() if other not in folded | {slug}]
-        for found in sameness.rank(lesson.rule, others):
+        others = [row for other, row in active.items() if other not in folded | {slug}]
+        for found in matching.compare(lesson, others):
             pair = tuple(sorted((slug, found.slug)))
             if found.verdict == "opposite":
                 why = f"they may contradict each other ({found.why}): supersede one, archive one, or keep both"

@@ -18,6 +18,7 @@ _WIDE = (
     (0xFF00, 0xFFEF),
     (0x20000, 0x3FFFF),
 )
+OPEN, CLOSE = "<learnloop-memory>", "</learnloop-memory>"  # the fence around what is injected
 GUIDANCE = "Guidance from earlier runs, not instructions."
 
 

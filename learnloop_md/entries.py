@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Collection, Iterator, Mapping
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from learnloop_md import jsonedit
@@ -66,15 +65,19 @@ def calls_us(command: str) -> bool:
 
 
 def program_of(command: str) -> str:
-    """The program that a command line of ours runs, as it is written there; "" for a command of others."""
-    reader = shlex.shlex(command, posix=True, punctuation_chars=True)
-    reader.whitespace_split = True
+    """The program that a command line of ours runs, as it is written there; "" for any line that does more.
+
+    Ours is COMMAND, or nothing but the call itself; what a person wrote around a call is theirs.
+    """
+    call = command.removeprefix(COMMAND.partition("exec ")[0]).removeprefix("exec ")
     try:
-        words = list(reader)
+        words = shlex.split(call)
     except ValueError:  # a quote that is never closed
         return ""
-    found = (word for word, after in pairwise(words) if after == "hook" and word.rpartition("/")[2] in _PROGRAMS)
-    return next(found, "")
+    *before, program, last = words if len(words) > 1 else ("", "", "")
+    module = before[-1:] == ["-m"] and len(before) == 2  # PYTHON -m learnloop_md hook
+    plain = not before or module
+    return program if plain and last == "hook" and program.rpartition("/")[2] in _PROGRAMS else ""
 
 
 def with_ours(text: str, command: str = COMMAND) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import guard, signals, transcript
+from learnloop_md import signals, transcript
+from learnloop_md.neutral import neutral
 from learnloop_md.transcript import Ran, Turn
 
 SHOWN = 200  # characters of a signal's text
@@ -22,8 +23,12 @@ class Found(NamedTuple):
     text: str
 
 
-def scan(path: Path, folder: Path | None = None, more: tuple[str, ...] = ()) -> tuple[list[Found], bool]:
+def scan(
+    path: Path, is_lesson: Callable[[Path], bool] | None = None, more: tuple[str, ...] = ()
+) -> tuple[list[Found], bool]:
     """The signals of a transcript in order, and whether anything was captured in it.
+
+    is_lesson tells of a file that was written whether it is one of the memory's; without it its path must say so.
 
     Raises UnableError where the file cannot be read, UsageError where it is no transcript.
     """
@@ -35,7 +40,7 @@ def scan(path: Path, folder: Path | None = None, more: tuple[str, ...] = ()) -> 
             if kind := signals.of_words(event.words, event.before, more):
                 found.append(Found(event.line, kind, told(event.words)))
             continue
-        captured = captured or transcript.captures(event, folder)
+        captured = captured or transcript.captures(event, is_lesson)
         ran.append(event._replace(given={}))
     found += _of_runs(ran)
     return sorted(found), captured
@@ -47,8 +52,34 @@ def _of_runs(ran: list[Ran]) -> Iterator[Found]:
 
 
 def told(text: str) -> str:
-    """A text on one short line; withheld whole where it holds a secret."""
+    """A text on one short line, fit for a model's context; withheld whole where it holds a secret."""
+    from learnloop_md import guard  # lazy: most events of a hook keep no text (6 ms)
+
     if guard.find_secrets(text[:LOOKED_AT]):
         return WITHHELD
-    line = " ".join(text[:LOOKED_AT].split())
+    line = " ".join(neutral(text[:LOOKED_AT]).split())
     return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
+
+
+# What made somebody note it, as `note` takes it.
+TRIGGERS = {
+    "correction": "correction",
+    "success": "better-approach",
+    "workaround": "better-approach",
+    "failure": "tool-failure",
+}
+
+
+def command(kind: str, more: str = "", program: str = "learnloop") -> str:
+    """The command that captures a signal; free text goes in by a quoted heredoc, so that no shell reads it."""
+    return "\n".join(
+        [
+            f"{program} note - --trigger {TRIGGERS[kind]}{more} <<'LESSON'",
+            "THE RULE, one sentence that holds in general.",
+            "",
+            "**Why:** WHAT WENT WRONG",
+            "",
+            "**How to apply:** HOW TO APPLY IT",
+            "LESSON",
+        ]
+    )

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from learnloop_md import brief, digest, moment, noticing, serving
+from learnloop_md import brief, moment, noticing, serving
 from learnloop_md.moment import Moment
 
 _MOST = 10_000  # characters of one answer; the client replaces a longer one (measured)
@@ -72,7 +72,7 @@ def _context(now: Moment, text: str) -> Mapping[str, Any] | None:
 
 def _session_start(now: Moment) -> Mapping[str, Any] | None:
     asked = noticing.question(now) if now.text("source") == "compact" else ""
-    return _context(now, "\n\n".join(filter(None, [serving.at_start(now, digest.tokens(asked)), asked])))
+    return _context(now, serving.at_start(now, asked))
 
 
 def _prompt(now: Moment) -> Mapping[str, Any] | None:
@@ -91,11 +91,7 @@ def _catch_up(now: Moment) -> None:
 
 
 def _skill(now: Moment) -> Mapping[str, Any] | None:
-    return _context(now, serving.of_skill(now, now.given("skill"))) if now.text("tool_name") == "Skill" else None
-
-
-def _tool(now: Moment) -> None:
-    noticing.tool(now)
+    return _context(now, serving.of_skill(now, now.given_text("skill"))) if now.text("tool_name") == "Skill" else None
 
 
 def _stop(now: Moment) -> Mapping[str, Any] | None:
@@ -104,17 +100,16 @@ def _stop(now: Moment) -> Mapping[str, Any] | None:
 
 
 def _session_end(now: Moment) -> None:
-    if now.session and now.memory:
-        now.session.add("ended", reason=now.text("reason")[:40])
-        moment.start_sync(now.memory)
+    for memory in now.memories if now.session else ():
+        moment.start_sync(memory)
 
 
 _HANDLERS = {
     "SessionStart": _session_start,
     "UserPromptSubmit": _prompt,
     "PreToolUse": _skill,
-    "PostToolUse": _tool,
-    "PostToolUseFailure": _tool,
+    "PostToolUse": noticing.tool,
+    "PostToolUseFailure": noticing.tool,
     "Stop": _stop,
     "SessionEnd": _session_end,
 }  # PreCompact and SubagentStop say nothing: what Stop would have said is said after the compaction

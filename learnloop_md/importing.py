@@ -93,11 +93,11 @@ def _brought(draft: Draft, item: Item, runs: dict[str, str]) -> tuple[str, str]:
 
 
 def _lesson(draft: Draft, item: Item, lesson: Lesson) -> tuple[str, str]:
-    from learnloop_md import sameness  # lazy: as for a note
+    from learnloop_md import matching  # lazy: as for a note
 
     _check(lesson)
-    others = [(slug, row.rule) for slug, row in draft.lessons.items() if not row.is_note]
-    alike = [row for row in sameness.rank(lesson.rule, others) if row.verdict == "same"]
+    others = [row for row in draft.lessons.values() if not row.is_note]
+    alike = [row for row in matching.compare(lesson, others) if row.verdict == "same"]
     if alike:
         slug = life.stands_for(draft, alike[0].slug)
         return ("joined", slug) if _joined(draft, slug, lesson) else ("known", slug)

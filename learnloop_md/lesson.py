@@ -91,12 +91,29 @@ class Lesson(NamedTuple):
     session: str = ""  # Claude's originSessionId
     confidence: float | None = None
     skill_version: str = ""
+    # What the record of a run tells besides (R000-01 to R000-10).
+    id: str = ""
+    timestamp: str = ""
+    task_type: str = ""
+    input_summary: str = ""
+    approach: str = ""
+    outcome: str = ""  # success | partial | failure
+    what_worked: str = ""
+    what_failed: str = ""
+    edge_cases: tuple[str, ...] = ()
+    stack_tags: tuple[str, ...] = ()
+    run_duration_ms: int | None = None
+    human_confirmed: bool | None = None  # whether a person used the output as it was (R000-61); None: nobody said
     has_head: bool = True
     rule: str = ""
     why: str = ""
     how: str = ""
-    human_confirmed: bool | None = None  # whether a person used the output as it was (R000-61); None: nobody said
-    record: Record | None = None  # of the run that it comes from
+
+    @property
+    def record(self) -> Record | None:
+        """The record of the run that it comes from, None for a lesson of any other kind."""
+        of_run = self.outcome or self.input_summary
+        return Record(*(getattr(self, name) for name in Record._fields)) if of_run else None
 
     @property
     def shown_title(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from learnloop_md import head, headedit, lines
 from learnloop_md.lesson import Event, Lesson, Record, first_sentence, fold, shorten
@@ -82,6 +82,7 @@ _TEXTS = (
     "name description type state title kind created reviewed revived archive_note codified_in supersedes "
     "superseded_by renamed_from context skill_version"
 ).split()
+_RECORD = Record._fields[:8]  # the texts of a record
 _EVENTS = ("seen", "confirmed", "disputed")
 
 
@@ -110,19 +111,21 @@ def _text(tree: Mapping[str, Tree], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _is_true(tree: Mapping[str, Tree], key: str) -> bool:
+    return _text(tree, key).lower() in {"true", "yes", "on"}
+
+
+def _lines(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
+    """A list of sentences; a text alone is one."""
+    value = field_of(tree, key)
+    return (value,) if isinstance(value, str) and value else _words(tree, key)
+
+
 def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
     value = field_of(tree, key)
     if isinstance(value, str):
         value = [word.strip() for word in value.split(",")]
     return tuple(word for word in value or () if isinstance(word, str) and word)
-
-
-def _listed(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
-    """The texts of a list; one that stands alone is a list of one."""
-    value = field_of(tree, key)
-    return tuple(
-        item for item in ([value] if isinstance(value, str) else value or ()) if isinstance(item, str) and item
-    )
 
 
 def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
@@ -133,7 +136,7 @@ def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
 def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
     said = parse_body(body)
     state = _text(tree, "state").strip().lower()
-    number = _text(tree, "confidence")
+    number, took = _text(tree, "confidence"), _text(tree, "run_duration_ms")
     return Lesson(
         slug=stem(path),
         path=path,
@@ -150,7 +153,7 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         seen=_events(tree, "seen"),
         confirmed=_events(tree, "confirmed"),
         disputed=_events(tree, "disputed"),
-        pinned=_text(tree, "pinned").lower() in {"true", "yes", "on"},
+        pinned=_is_true(tree, "pinned"),
         reviewed=_text(tree, "reviewed")[:10],
         revived=_text(tree, "revived")[:10],
         archive_note=_text(tree, "archive_note"),
@@ -161,31 +164,21 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         session=_text(tree, "originSessionId"),
         confidence=float(number) if number else None,
         skill_version=_text(tree, "skill_version"),
+        **{key: _text(tree, key) for key in _RECORD},
+        edge_cases=_lines(tree, "edge_cases"),
+        stack_tags=_words(tree, "stack_tags"),
+        run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None,
+        human_confirmed=_truth(_text(tree, "human_confirmed")),
         has_head=has_head,
         rule=said.rule,
         why=said.why,
         how=said.how,
-        human_confirmed=_truth(_text(tree, "human_confirmed")),
-        record=_record(tree),
     )
 
 
 def _truth(word: str) -> bool | None:
     lower = word.lower()
     return True if lower in {"true", "yes", "on"} else False if lower in {"false", "no", "off"} else None
-
-
-RECORD_TEXTS = Record._fields[:8]
-RECORD_LISTS = Record._fields[8:10]
-
-
-def _record(tree: Mapping[str, Tree]) -> Record | None:
-    """The record of the run that a lesson comes from, None for a lesson of any other kind."""
-    said: dict[str, Any] = {key: _text(tree, key) for key in RECORD_TEXTS}
-    said |= {key: _listed(tree, key) for key in RECORD_LISTS}
-    took = _text(tree, "run_duration_ms")
-    record = Record(**said, run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None)
-    return record if record.outcome or record.input_summary else None
 
 
 # --- the body ---------------------------------------------------------------------------------------------------------
@@ -303,9 +296,9 @@ def render(lesson: Lesson) -> str:
         ("context", lesson.context),
         ("supersedes", lesson.supersedes),
         ("skill_version", lesson.skill_version),
-        *((key, getattr(lesson.record, key)) for key in RECORD_TEXTS if lesson.record),
+        *((key, getattr(lesson, key)) for key in _RECORD),
         ("confidence", lesson.confidence),
-        *((key, getattr(lesson.record, key)) for key in (*RECORD_LISTS, "run_duration_ms") if lesson.record),
+        *((key, getattr(lesson, key)) for key in ("edge_cases", "stack_tags", "run_duration_ms")),
         ("human_confirmed", lesson.human_confirmed),
         ("pinned", lesson.pinned or None),
         ("reviewed", lesson.reviewed),

@@ -6,13 +6,18 @@ Each function changes a Draft and gives what to answer; nothing here touches the
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from learnloop_md import guard, lessonfile, memory
 from learnloop_md import lesson as lessons
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Event, Lesson, merged_events
 from learnloop_md.plan import PAST, Draft
+
+if TYPE_CHECKING:
+    from learnloop_md.matching import Matches  # lazy: see note
+
+LOOKS_LIKE = 0.2  # from this likeness on a person is told of a lesson that only a search found
 
 
 class Outcome(NamedTuple):
@@ -107,32 +112,46 @@ def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, sup
     if same:
         return _see_again(draft, memory.find_slug(draft.memory, same), saying)
     old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
-    from learnloop_md import sameness  # lazy: only a note asks what is alike (7 ms)
+    from learnloop_md import matching  # lazy: only a note asks what is alike (20 ms)
 
-    others = [(slug, lesson.rule) for slug, lesson in draft.lessons.items() if slug != old]
-    found = sameness.rank(saying.rule, others)
-    alike = [row for row in found if row.verdict == "same"] if not (new or old) else []
-    if alike:
-        alike.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
+    found = matching.match(_as_lesson(saying), [row for slug, row in draft.lessons.items() if slug != old])
+    if found.same and not (new or old):
+        alike = sorted(found.same, key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
         return _see_again(draft, stands_for(draft, alike[0].slug), saying)
     slug = _add(draft, saying)
     draft.cut("note", [slug], saying.why or saying.rule)
-    near = [row._asdict() for row in found if row.verdict != "opposite"][:5]
-    against = [row._asdict() for row in found if row.verdict == "opposite"][:5]
-    for row in (*near, *against):
-        row.pop("verdict")
-    said: list[str] = []
-    for row in near:
-        said += [f"near {_quoted(draft, row['slug'])}"]
-        said += [f"  if it is the same: learnloop merge {slug} {row['slug']}"]
-    for row in against:
-        said += [f"may contradict {_quoted(draft, row['slug'])}"]
-        said += [f"  if the new one holds: learnloop supersede {slug} {row['slug']}"]
+    said = _offers(draft, slug, found)
     if old:
         supersede(draft, slug, old)
         said.append(f"takes the place of {old}, which is archived")
+    near, against = ([row._asdict() for row in rows[:5]] for rows in ((*found.same, *found.near), found.opposite))
+    for told in (*near, *against):
+        told.pop("verdict")
     more = {"near": near, "contradicts": against}
     return Outcome("added", slug, draft.lesson(slug).state, tuple(said), more, captures=True)
+
+
+def _as_lesson(saying: Saying) -> Lesson:
+    """A saying as the lesson it would become, for comparing."""
+    return Lesson(
+        slug="", path="", text="", title=saying.title, rule=saying.rule, why=saying.why, how=saying.how,
+        context=saying.context, tags=saying.tags,
+    )  # fmt: skip
+
+
+def _offers(draft: Draft, slug: str, found: Matches) -> list[str]:
+    """What a new lesson may be the same as or contradict, each with the command that joins or replaces."""
+    said: list[str] = []
+    for row in (*found.same, *found.near):
+        if not row.searched:
+            said += [f"near {_quoted(draft, row.slug)}", f"  if it is the same: learnloop merge {slug} {row.slug}"]
+    perhaps = [row.slug for row in found.near if row.searched and row.score >= LOOKS_LIKE][:3]
+    if perhaps:
+        said += [f"perhaps said before: {', '.join(perhaps)} (if so: learnloop merge {slug} NAME)"]
+    for row in found.opposite[:5]:
+        said += [f"may contradict {_quoted(draft, row.slug)}"]
+        said += [f"  if the new one holds: learnloop supersede {slug} {row.slug}"]
+    return said
 
 
 def _quoted(draft: Draft, slug: str) -> str:

@@ -22,11 +22,22 @@ class Moment(NamedTuple):
     cwd: Path
     repo: Repo | None
     place: Place | None  # the project's memory, None where there is none
+    skill: Place | None  # that of the skill invoked in the session
     session: Session | None
 
     @property
     def event(self) -> str:
         return self.text("hook_event_name")
+
+    @property
+    def memory(self) -> Place | None:
+        """The memory that the session's notes go to."""
+        return self.skill or self.place
+
+    @property
+    def memories(self) -> list[Place]:
+        """Those that Claude may write into in this session."""
+        return [found for found in (self.skill, self.place) if found]
 
     def text(self, key: str) -> str:
         value = self.said.get(key)
@@ -35,29 +46,27 @@ class Moment(NamedTuple):
     def flag(self, key: str) -> bool:
         return self.said.get(key) is True
 
-    def given(self, key: str) -> str:
-        """A text among the tool's input."""
-        table = self.said.get("tool_input")
-        value = table.get(key) if isinstance(table, Mapping) else None
-        return value if isinstance(value, str) else ""
-
     @property
-    def memory(self) -> Place | None:
-        """The memory that the session's notes go to: the invoked skill's, else the project's."""
-        target = self.session.target if self.session else ""
-        own = os.environ.get("CLAUDE_PLUGIN_ROOT", "")
-        if not target and own and (Path(own) / "SKILL.md").is_file():
-            target = own  # a hook in SKILL.md's head gets the skill's folder there (measured)
-        return at(Path(target), self.cwd) if target else self.place
+    def given(self) -> Mapping[str, Any]:
+        """The tool's input."""
+        table = self.said.get("tool_input")
+        return table if isinstance(table, Mapping) else {}
+
+    def given_text(self, key: str) -> str:
+        value = self.given.get(key)
+        return value if isinstance(value, str) else ""
 
 
 def of(said: Mapping[str, Any]) -> Moment:
     """The moment that an event tells of."""
-    given = said.get("cwd")
+    given, name = said.get("cwd"), said.get("session_id")
     cwd = Path(given) if isinstance(given, str) and given else Path.cwd()
-    repo = repos.near(cwd)
-    name = said.get("session_id")
-    return Moment(said, cwd, repo, _project(cwd), sessions.of(repo, name if isinstance(name, str) else ""))
+    session = sessions.of(name) if isinstance(name, str) else None
+    target = session.target if session else ""
+    own = os.environ.get("CLAUDE_PLUGIN_ROOT", "")
+    if not target and own and (Path(own) / "SKILL.md").is_file():
+        target = own  # a hook in SKILL.md's head gets the skill's folder there (measured)
+    return Moment(said, cwd, repos.near(cwd), _project(cwd), at(Path(target), cwd) if target else None, session)
 
 
 def _project(cwd: Path) -> Place | None:
@@ -68,7 +77,7 @@ def _project(cwd: Path) -> Place | None:
 
 
 def at(folder: Path, cwd: Path) -> Place | None:
-    """The memory in a folder, None where it is none."""
+    """The memory in a folder, None where it is none (any more)."""
     try:
         return place.given(cwd, str(folder), "the session", repos.near)
     except LearnloopError:

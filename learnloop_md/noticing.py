@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from learnloop_md import moment, signals
+from learnloop_md import hindsight, moment, signals
 from learnloop_md.errors import LearnloopError
 from learnloop_md.moment import Moment
 from learnloop_md.place import Place
-from learnloop_md.sessions import Session
-from learnloop_md.signals import Run, Signal
+from learnloop_md.sessions import Row, Session
+from learnloop_md.signals import Run
 
 _TAIL = 200_000  # bytes of a transcript that are searched for what was said last
 _SHOWN = 5
+_KEPT = 400  # characters of a text
 _HEARD = "heard"  # the mark of a session whose prompts and tools the hooks get
 
 
@@ -25,36 +25,27 @@ def words(now: Moment) -> None:
     if not now.session or not now.memory:
         return
     now.session.once(_HEARD)
-    kind = signals.of_words(prompt, _last_said(now.text("transcript_path")), now.memory.settings.correction_words)
+    kind = signals.of_words(prompt, _last_said(_transcript(now)), now.memory.settings.correction_words)
     if kind:
-        now.session.add("signal", kind=kind, text=_kept(prompt))
+        now.session.add("signal", kind=kind, text=_kept(prompt), of=now.text("prompt_id"))
 
 
 def tool(now: Moment) -> None:
-    """Note a failed tool, one that worked after a failure, and Claude's own write into the memory."""
-    session, memory, name = now.session, now.memory, now.text("tool_name")
-    if not session or not memory:
+    """Note a failed tool, what was done after a failure, and Claude's own write into a memory."""
+    session, name = now.session, now.text("tool_name")
+    if not session or not now.memory:
         return
     session.once(_HEARD)
     failed = now.event == "PostToolUseFailure"
-    if not failed and _is_ours(now):
+    written = [memory for memory in now.memories if memory.is_lesson(now.cwd / now.given_text("file_path"))]
+    if not failed and name in signals.WRITERS and written:
         session.add("captured", by=name)
-        moment.start_sync(memory)
+        moment.start_sync(written[0])
         return
-    runs, given = session.rows("tool"), now.said.get("tool_input")
-    key = signals.key_of(given) if isinstance(given, Mapping) else ""
-    if failed and not now.flag("is_interrupt"):
-        session.add("tool", name=name, key=_kept(key), failed=True, text=_kept(now.text("error")))
-    elif not failed and any(row.get("name") == name and row.get("failed") for row in runs[-_SHOWN:]):
-        session.add("tool", name=name, key=_kept(key), failed=False)
-
-
-def _is_ours(now: Moment) -> bool:
-    """Whether Claude has just written a lesson or the document of the memory."""
-    path, memory = now.given("file_path"), now.memory
-    if not memory or not path.endswith(".md") or now.text("tool_name") not in ("Write", "Edit", "MultiEdit"):
-        return False
-    return Path(os.path.realpath(now.cwd / path)).is_relative_to(memory.folder)
+    # What works counts only after a failure: as a way around it, or as its mending.
+    if not now.flag("is_interrupt") if failed else any(row.get("failed") for row in session.rows("tool")):
+        row = {"name": name, "key": _kept(signals.key_of(now.given)), "failed": failed, "of": now.text("tool_use_id")}
+        session.add("tool", **row, text=_kept(now.text("error")))
 
 
 def question(now: Moment) -> str:
@@ -67,67 +58,73 @@ def question(now: Moment) -> str:
     found = _noticed(session) if session.has(_HEARD) else _in_transcript(now, memory)
     if not found or not session.once("asked"):
         return ""
-    shown = [f"- {row.kind}: {row.text}" for row in found[:_SHOWN]]
+    if memory.kind == "skill" and session.target != str(memory.folder):
+        session.add("target", memory=str(memory.folder))  # asked by the skill's own hook: no other one said so
+    shown = [f"- {kind}: {text}" for kind, text in found[:_SHOWN]]
     more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     count = "1 signal" if len(found) == 1 else f"{len(found)} signals"
+    kinds = [kind for kind in hindsight.TRIGGERS if any(row[0] == kind for row in found)]
     return "\n".join(
         [
             f"learnloop noticed {count} in this session, and nothing was captured:",
             *shown,
             *more,
             "For each that holds a lesson worth keeping beyond this task, run:",
-            f'  learnloop note "RULE" --why "WHAT WENT WRONG" --how "HOW TO APPLY IT" --trigger {_trigger(found)}',
-            "RULE is one sentence that holds in general. If nothing is worth keeping, say so in one line and stop; "
-            "this is asked once.",
+            hindsight.command(kinds[0]),
+            "If nothing is worth keeping, say so in one line and stop; this is asked once.",
         ]
     )
 
 
-def _noticed(session: Session) -> list[Signal]:
+Told = tuple[str, str]  # a signal's kind, and its text as it is told
+
+
+def _noticed(session: Session) -> list[Told]:
     """The signals of a session, each once though several of our hooks may have noticed it."""
-    rows = session.rows("signal", "tool")
-    said = [Signal(str(r.get("kind", "")), str(r.get("text", ""))) for r in rows if r["what"] == "signal"]
-    runs = [
-        Run(str(r.get("name", "")), str(r.get("key", "")), r.get("failed") is True, str(r.get("text", "")))
-        for r in rows
-        if r["what"] == "tool"
-    ]
-    found = said + signals.of_tools(list(dict.fromkeys(runs)))
-    return list({(row.kind, row.text): row for row in found}.values())
+    rows = {(row["what"], row.get("of") or number): row for number, row in enumerate(session.rows("signal", "tool"))}
+    said = [(_text(row, "kind"), _text(row, "text")) for row in rows.values() if row["what"] == "signal"]
+    tools = [row for row in rows.values() if row["what"] == "tool"]
+    runs = [Run(_text(r, "name"), _text(r, "key"), r.get("failed") is True, _text(r, "text")) for r in tools]
+    found = [*said, *((signal.kind, signal.text) for signal in signals.of_tools(runs))]
+    return list(dict.fromkeys((kind, hindsight.told(text)) for kind, text in found if kind in hindsight.TRIGGERS))
 
 
-def _in_transcript(now: Moment, memory: Place) -> list[Signal]:
+def _text(row: Row, key: str) -> str:
+    return str(row.get(key) or "")
+
+
+def _in_transcript(now: Moment, memory: Place) -> list[Told]:
     """The signals of a session whose other events no hook of ours gets (a skill's own Stop hook)."""
-    from learnloop_md import hindsight  # lazy: an installed hook notices as it goes
-
+    path = _transcript(now)
+    if not path:
+        return []
     try:
-        found, captured = hindsight.scan(
-            Path(now.text("transcript_path")), memory.folder, memory.settings.correction_words
-        )
+        found, captured = hindsight.scan(path, memory.is_lesson, memory.settings.correction_words)
     except LearnloopError:
         return []
-    return [] if captured else [Signal(row.kind, row.text) for row in found]
-
-
-def _trigger(found: list[Signal]) -> str:
-    return (
-        "correction"
-        if any(row.kind == "correction" for row in found)
-        else ("better-approach" if any(row.kind in ("success", "workaround") for row in found) else "tool-failure")
-    )
+    return [] if captured else [(row.kind, row.text) for row in found]
 
 
 def _kept(text: str) -> str:
-    """A text as it may stand in the session's file: short, on one line, without a secret."""
-    from learnloop_md import hindsight  # lazy: most events keep no text (6 ms)
-
-    return hindsight.told(text)
+    """A text as it may stand in the session's file: not long, and without a secret."""
+    return hindsight.WITHHELD if hindsight.told(text) == hindsight.WITHHELD else text[:_KEPT]
 
 
-def _last_said(transcript: str) -> str:
-    """The assistant's last text in a transcript, "" where none is found."""
+def _transcript(now: Moment) -> Path | None:
+    """The session's transcript, None unless it is a file: a pipe or a device would hold the person up for ever."""
+    path = Path(now.text("transcript_path"))
     try:
-        with open(transcript, "rb") as file:
+        return path if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _last_said(transcript: Path | None) -> str:
+    """The assistant's last text in a transcript, "" where none is found."""
+    if not transcript:
+        return ""
+    try:
+        with transcript.open("rb") as file:
             file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
             lines = file.read(_TAIL).splitlines()
     except OSError:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import claude, git, notebook, settings
+from learnloop_md import claude, git, settings
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.settings import Settings
 
@@ -37,8 +37,13 @@ class Place(NamedTuple):
 
     @property
     def own_repo(self) -> bool:
-        """Whether the repository is the memory's own (nothing but the memory stands in it)."""
+        """Whether the repository is the memory's own: the memory stands at its root."""
         return self.repo is not None and self.repo.root == self.folder
+
+    @property
+    def with_code(self) -> bool:
+        """Whether the repository holds more than the memory."""
+        return not self.own_repo or _has_other_files(self.folder)
 
     @property
     def inside(self) -> str:
@@ -68,6 +73,14 @@ class Place(NamedTuple):
         known = not self.lessons or path.startswith(f"{self.lessons}/")
         hidden = any(part.startswith(".") for part in path.split("/")[:-1])
         return path.endswith(".md") and path != self.document and known and not hidden
+
+    def is_lesson(self, path: Path) -> bool:
+        """Whether a file, by its absolute path, is a lesson's or the document of this memory."""
+        real = Path(os.path.realpath(path))
+        if real.suffix != ".md" or not real.is_relative_to(self.folder):
+            return False
+        inner = real.relative_to(self.folder).as_posix()
+        return not self.lessons or inner == self.document or inner.startswith(f"{self.lessons}/")
 
     def in_repo(self, path: str) -> str:
         """A path of the memory as the repository names it."""
@@ -154,8 +167,13 @@ def _is_link(path: Path) -> bool:
 def _document(folder: Path, kind: str) -> str:
     """The name of the document in a folder, "" where there is none."""
     for name in NOTEBOOKS if kind != "project" else ():
-        there = (folder / name).is_file() and name in os.listdir(folder)
-        if there and (name == NOTEBOOKS[0] or notebook.has_zones((folder / name).read_text("utf-8", "replace"))):
+        if not (folder / name).is_file() or name not in os.listdir(folder):
+            continue
+        if name == NOTEBOOKS[0]:
+            return name
+        from learnloop_md import notebook  # lazy: an older name, whose text must tell
+
+        if notebook.has_zones((folder / name).read_text("utf-8", "replace")):
             return name
     return INDEX if kind != "skill" and (folder / INDEX).is_file() and INDEX in os.listdir(folder) else ""
 
@@ -175,6 +193,13 @@ def _at(folder: Path, chosen_by: str, near: git.Repo | None = None, finder: Find
     document = _document(folder, kind) or (INDEX if kind == "project" else NOTEBOOKS[0])
     found = settings.load([folder, *([repo.root] if repo else [])])
     return Place(folder, kind, chosen_by, repo, found, document, linked)
+
+
+def _has_other_files(folder: Path) -> bool:
+    """Whether a folder holds files of another kind than a memory's: code, a build file."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    return any(not name.endswith(".md") and not name.startswith(".") and name != "LICENSE" for name in names)
 
 
 def own_folder(repo: git.Repo | None) -> Path:

@@ -27,6 +27,15 @@ class MovedError(GitError):
     code = "moved"
 
 
+class Commit(NamedTuple):
+    """A commit to be: exactly these paths ("mode blob", or None for a removal), its message, by whom, signed or not."""
+
+    files: Mapping[str, str | None]
+    message: str
+    who: Mapping[str, str] | None = None
+    sign: bool = False
+
+
 class Made(NamedTuple):
     """A commit that was made; not in_index: the index could not be written, our entries in it are to be mended."""
 
@@ -34,38 +43,24 @@ class Made(NamedTuple):
     in_index: bool
 
 
-def commit(
-    repo: Repo,
-    parent: str,
-    files: Mapping[str, str | None],
-    message: str,
-    who: Mapping[str, str] | None = None,
-    *,
-    sign: bool = False,
-) -> Made:
-    """Commit exactly these paths ("mode blob", or None for a removal) on top of HEAD, which is parent.
+def commit(repo: Repo, parent: str, work: Commit) -> Made:
+    """Make a commit on top of HEAD, which is parent.
 
     The person's staged work stays: only our own entries of the index change, and only while its lock is ours.
     Raises MovedError where HEAD is another commit by now, GitError where the index stays locked or signing fails.
     """
     with locks.held(repo.folder / "lock"):
-        new = commit_of(repo, parent, files, message, who, sign=sign)
-        return Made(new, _move(repo, new, parent, files, f"commit: {message.partition(chr(10))[0]}", who))
+        new = commit_of(repo, parent, work)
+        return Made(
+            new, _move(repo, new, parent, work.files, f"commit: {work.message.partition(chr(10))[0]}", work.who)
+        )
 
 
-def commit_of(
-    repo: Repo,
-    parent: str,
-    files: Mapping[str, str | None],
-    message: str,
-    who: Mapping[str, str] | None = None,
-    *,
-    sign: bool = False,
-) -> str:
-    """A commit with these paths changed against parent, which no reference names yet. Raises GitError as commit()."""
-    args = ["commit-tree", tree_with(repo, parent, files), *(["-p", parent] if parent else []), "-F", "-"]
-    words = message.encode(errors="surrogateescape")
-    made = _signed(repo, args, words, who) if sign else call(repo.root, *args, given=words, extra=who)
+def commit_of(repo: Repo, parent: str, work: Commit) -> str:
+    """A commit on top of parent that no reference names yet. Raises GitError as commit()."""
+    args = ["commit-tree", tree_with(repo, parent, work.files), *(["-p", parent] if parent else []), "-F", "-"]
+    words = work.message.encode(errors="surrogateescape")
+    made = _signed(repo, args, words, work.who) if work.sign else call(repo.root, *args, given=words, extra=work.who)
     return made.stdout.decode().strip()
 
 

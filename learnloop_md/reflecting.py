@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from learnloop_md import hindsight
@@ -11,14 +12,6 @@ from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.hindsight import Found
 
-# How `note` files each kind of signal.
-_NOTED = {
-    "correction": "--trigger correction",
-    "success": "--trigger better-approach",
-    "failure": "--trigger tool-failure",
-    "workaround": "--trigger tool-failure",
-}
-
 
 def reflect(call: Call) -> Answer:
     """The signals of a transcript; exit 1 when there are enough and nothing was captured."""
@@ -26,34 +19,31 @@ def reflect(call: Call) -> Answer:
         raise UsageError("reflect needs --transcript FILE", "hooks get its path as transcript_path")
     least = call.number("min_signals", 1)  # R004-84
     path = Path(call.text("transcript")).expanduser()
-    folder, more = _memory(call)
-    found, captured = hindsight.scan(call.cwd / path, folder, more)
+    is_lesson, more = _memory(call)
+    found, captured = hindsight.scan(call.cwd / path, is_lesson, more)
     enough = len(found) >= least
     rows = [{"kind": one.kind, "line": one.line, "text": one.text} for one in found]
     lines = [f"{one.line}: {one.kind}: {visible(one.text)}" for one in found]
     if not call.flag("scan_only"):
         commands = [_command(call.program, one, path.stem) for one in found]
         rows = [row | {"command": command} for row, command in zip(rows, commands, strict=True)]
-        lines = [text for line, command in zip(lines, commands, strict=True) for text in (line, f"    {command}")]
+        lines = [text for line, command in zip(lines, commands, strict=True) for text in (line, command, "")]
     lines.append(f"{len(found)} signal{'s' * (len(found) != 1)}, {'captured' if captured else 'nothing captured'}")
     data = {"signals": rows, "captured": captured, "enough": enough}
     return Answer("\n".join(lines), data, (), int(enough and not captured))
 
 
-def _memory(call: Call) -> tuple[Path | None, tuple[str, ...]]:
-    """The memory's folder and the person's own correction words; none where there is no memory."""
+def _memory(call: Call) -> tuple[Callable[[Path], bool] | None, tuple[str, ...]]:
+    """What tells the memory's files, and the person's own correction words; none where there is no memory."""
     try:
         where = call.place
     except UnableError:
         if call.text("memory"):
             raise
         return None, ()
-    return where.folder, where.settings.correction_words
+    return where.is_lesson, where.settings.correction_words
 
 
 def _command(program: str, found: Found, session: str) -> str:
     evidence = shlex.quote(f"session {session[:8]}, line {found.line}")
-    return (
-        f'{program} note "THE RULE, in one sentence" {_NOTED[found.kind]} '
-        f'--why "WHY IT HOLDS" --how "HOW TO APPLY IT" --evidence {evidence}'
-    )
+    return hindsight.command(found.kind, f" --evidence {evidence}", program)

@@ -15,7 +15,6 @@ from learnloop_md.errors import LearnloopError, RefusedError, UnableError, Usage
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
-from learnloop_md.repos import Repo
 from learnloop_md.runlog import Run
 from learnloop_md.runs import OpenRun
 from learnloop_md.sessions import Row
@@ -53,12 +52,12 @@ def new_id(today: str) -> str:
     return f"run_{today.replace('-', '')}_{datetime.now(UTC):%H%M%S}_{os.urandom(2).hex()}"
 
 
-def start(repo: Repo | None, session: str, today: str, *, skill_name: str = "", task: str = "") -> OpenRun:
+def start(session: str, today: str, *, home: str = "", skill_name: str = "", task: str = "") -> OpenRun:
     """Open a run: from now on notes are held. Raises UsageError where one is open in this session."""
     guard.refuse_secrets({"--skill": skill_name, "--task": task})
-    with runs.locked(repo, session):
-        runs.begin(repo, session, new_id(today), now_of(today), skill=skill_name, task=task)
-    opened = runs.current(repo, session)
+    with runs.locked(session):
+        runs.begin(session, new_id(today), now_of(today), home=home, skill=skill_name, task=task)
+    opened = runs.current(session)
     assert opened is not None, "it was opened just now"
     return opened
 
@@ -68,29 +67,29 @@ def waits(saying: Saying) -> bool:
     return not saying.manual and saying.kind not in AT_ONCE and saying.type != "user"
 
 
-def hold(repo: Repo | None, session: str, where: Place, saying: Saying, asked: Asked, **how: Any) -> OpenRun | None:
+def hold(session: str, where: Place, saying: Saying, asked: Asked, **how: Any) -> OpenRun | None:
     """Keep a note back while a run is open, and give that run; None where none is open."""
-    if runs.current(repo, session) is None:
+    if runs.current(session) is None:
         return None
-    with runs.locked(repo, session):
-        opened = runs.current(repo, session)
+    with runs.locked(session):
+        opened = runs.current(session)
         if opened is None:  # it ended meanwhile
             return None
         note = {"saying": saying._asdict(), "memory": str(where.folder), "today": asked.today, "by": asked.run, **how}
-        runs.hold(repo, opened, **note)
+        runs.hold(opened, **note)
     return opened
 
 
-def abandon(repo: Repo | None, session: str, today: str) -> tuple[OpenRun, tuple[str, ...]]:
+def abandon(session: str, today: str) -> tuple[OpenRun, tuple[str, ...]]:
     """Leave a run: nothing of it is kept but a line that it was (R003-21)."""
-    with runs.locked(repo, session):
-        opened = _opened(repo, session)
-        runs.end(repo, opened, "abandoned", today, dropped=len(opened.held))
+    with runs.locked(session):
+        opened = _opened(session)
+        runs.end(opened, "abandoned", today, dropped=len(opened.held))
     return opened, tuple(_rule(row) for row in opened.held)
 
 
-def _opened(repo: Repo | None, session: str) -> OpenRun:
-    opened = runs.current(repo, session)
+def _opened(session: str) -> OpenRun:
+    opened = runs.current(session)
     if opened is None:
         raise UsageError("no run is open in this session", "begin one: learnloop run start", code="no-run")
     return opened
@@ -101,16 +100,14 @@ def _rule(row: Row) -> str:
     return str(saying.get("rule", "")) if isinstance(saying, dict) else ""
 
 
-def finish(
-    repo: Repo | None, session: str, where: Place, asked: Asked, status: str, *, note: str = "", verified: bool = False
-) -> Ended:
+def finish(session: str, where: Place, asked: Asked, status: str, *, note: str = "", verified: bool = False) -> Ended:
     """End the open run of a session, or record a run that was not opened.
 
     Raises RefusedError where notes are held and a successful run is not said to be verified: nothing is lost then.
     """
     _check(status, note, verified=verified)
-    with runs.locked(repo, session):
-        opened = runs.current(repo, session)
+    with runs.locked(session):
+        opened = runs.current(session)
         held = opened.held if opened else ()
         if held and status == "ok" and not verified:
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
@@ -123,7 +120,7 @@ def finish(
         run = _run(where, asked, status, opened, note, slugs, verified=verified)
         done = record(where, asked, run)
         if opened:
-            runs.end(repo, opened, status, asked.today, dropped=len(dropped))
+            runs.end(opened, status, asked.today, dropped=len(dropped))
     commits = tuple(commit for row in kept for commit in row.done.commits)
     notices = tuple(notice for row in kept for notice in row.done.notices)
     return Ended(run, kept, dropped, refused, commits + (done.commits if done else ()), notices)

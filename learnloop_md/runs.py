@@ -1,4 +1,4 @@
-"""Open runs and the notes held in them: untracked, one file a session, never injected (R003-10, R003-21)."""
+"""Open runs and the notes held in them: a file a session, outside of every repository, never injected (R003-10)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from learnloop_md import locks, sessions
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.repos import Repo
 from learnloop_md.sessions import Row, Session
 
 ENDING = ".run"  # of a session's name: signals stand in a file of their own and may fill it
@@ -20,6 +19,7 @@ class OpenRun(NamedTuple):
     session: str
     id: str
     since: str  # an ISO time
+    home: str = ""  # of which repository, as its own folder of ours
     skill: str = ""
     task: str = ""
     held: tuple[Row, ...] = ()
@@ -34,23 +34,23 @@ class Left(NamedTuple):
     dropped: int
 
 
-def _file(repo: Repo | None, session: str) -> Session:
-    found = sessions.of(repo, f"{session[:90]}{ENDING}")
+def _file(session: str) -> Session:
+    found = sessions.of(f"{session[:90]}{ENDING}")
     if found is None:
         raise UsageError(f"{session!r} cannot name a session", "use letters, digits, '-' and '.'")
     return found
 
 
 @contextmanager
-def locked(repo: Repo | None, session: str) -> Iterator[None]:
+def locked(session: str) -> Iterator[None]:
     """Hold a session's run: no note slips in while it ends."""
-    with locks.held(_file(repo, session).path.with_suffix(".lock")):
+    with locks.held(_file(session).path.with_suffix(".lock")):
         yield
 
 
-def current(repo: Repo | None, session: str) -> OpenRun | None:
+def current(session: str) -> OpenRun | None:
     """The run that is open in a session."""
-    return _open(session, _file(repo, session))
+    return _open(session, _file(session))
 
 
 def _open(session: str, file: Session) -> OpenRun | None:
@@ -60,32 +60,32 @@ def _open(session: str, file: Session) -> OpenRun | None:
     run = str(begun.get("id", ""))
     held = tuple(row for row in file.rows("held") if row.get("run") == run)
     kept = tuple(str(row.get("slug")) for row in file.rows("kept") if row.get("run") == run)
-    since, skill, task = (str(begun.get(key, "")) for key in ("since", "skill", "task"))
-    return OpenRun(session, run, since, skill, task, held, kept)
+    since, home, skill, task = (str(begun.get(key, "")) for key in ("since", "home", "skill", "task"))
+    return OpenRun(session, run, since, home, skill, task, held, kept)
 
 
-def begin(repo: Repo | None, session: str, run: str, since: str, *, skill: str = "", task: str = "") -> None:
+def begin(session: str, run: str, since: str, *, home: str = "", skill: str = "", task: str = "") -> None:
     """Open a run. Raises UsageError where one is open in this session."""
-    if there := current(repo, session):
+    if there := current(session):
         held = f" ({len(there.held)} held)" if there.held else ""
         message = f"a run is open in this session since {there.since}{held}"
         raise UsageError(message, "end it first: learnloop run finish ok|partial|failed, or run abandon", code="open")
-    _add(_file(repo, session), "begun", id=run, since=since, skill=skill, task=task)
+    _add(_file(session), "begun", id=run, since=since, home=home, skill=skill, task=task)
 
 
-def hold(repo: Repo | None, run: OpenRun, **note: Any) -> None:
+def hold(run: OpenRun, **note: Any) -> None:
     """Keep a note until its run has ended. Raises UnableError where it cannot be written."""
-    _add(_file(repo, run.session), "held", run=run.id, **note)
+    _add(_file(run.session), "held", run=run.id, **note)
 
 
-def keep(repo: Repo | None, run: OpenRun, slug: str) -> None:
+def keep(run: OpenRun, slug: str) -> None:
     """Remember that a lesson was kept in a run without waiting for its end."""
-    _add(_file(repo, run.session), "kept", run=run.id, slug=slug)
+    _add(_file(run.session), "kept", run=run.id, slug=slug)
 
 
-def end(repo: Repo | None, run: OpenRun, status: str, on: str, *, dropped: int = 0) -> None:
+def end(run: OpenRun, status: str, on: str, *, dropped: int = 0) -> None:
     """Close a run; what was held in it is gone from here."""
-    _add(_file(repo, run.session), "ended", id=run.id, status=status, on=on, dropped=dropped)
+    _add(_file(run.session), "ended", id=run.id, status=status, on=on, home=run.home, dropped=dropped)
 
 
 def _add(file: Session, what: str, **values: Any) -> None:
@@ -100,19 +100,20 @@ def _add(file: Session, what: str, **values: Any) -> None:
         raise UnableError(f"{file.path} is full", "end the run: learnloop run finish", code="full")
 
 
-def _files(repo: Repo | None) -> list[tuple[str, Session]]:
-    folder = _file(repo, "any").path.parent
-    return [
-        (path.name.removesuffix(f"{ENDING}.jsonl"), Session(path)) for path in sorted(folder.glob(f"*{ENDING}.jsonl"))
-    ]
+def _files() -> list[tuple[str, Session]]:
+    folder = _file("any").path.parent
+    found = sorted(folder.glob(f"*{ENDING}.jsonl"))
+    return [(path.name.removesuffix(f"{ENDING}.jsonl"), Session(path)) for path in found]
 
 
-def open_runs(repo: Repo | None) -> list[OpenRun]:
-    """The runs that are open in any session, crashed ones too."""
-    return [run for session, file in _files(repo) if (run := _open(session, file))]
+def open_runs(home: str) -> list[OpenRun]:
+    """The runs that are open in any session of a repository, crashed ones too."""
+    found = [_open(session, file) for session, file in _files()]
+    return [run for run in found if run and run.home == home]
 
 
-def abandoned(repo: Repo | None) -> list[Left]:
-    """The runs that were abandoned lately: a line is all that is left of them."""
-    rows = [row for _, file in _files(repo) for row in file.rows("ended") if row.get("status") == "abandoned"]
-    return [Left(str(row.get("id")), str(row.get("on")), int(row.get("dropped", 0))) for row in rows]
+def abandoned(home: str) -> list[Left]:
+    """The runs of a repository that were abandoned lately: a line is all that is left of them."""
+    rows = [row for _, file in _files() for row in file.rows("ended") if row.get("status") == "abandoned"]
+    here = [row for row in rows if row.get("home") == home]
+    return [Left(str(row.get("id")), str(row.get("on")), int(row.get("dropped", 0))) for row in here]

@@ -38,8 +38,8 @@ def capture_run(call: Call) -> Answer:
     outcome = outcomes[0]
     if not call.flag("dry_run"):
         call.captured(outcome.slug)
-        if opened := runs.current(call.repo, call.session):
-            runs.keep(call.repo, opened, outcome.slug)
+        if opened := runs.current(call.session):
+            runs.keep(opened, outcome.slug)
     return account.told(place, done, outcome, dry_run=call.flag("dry_run"))
 
 
@@ -95,7 +95,9 @@ _WORDS = "say: run start, run finish ok|partial|failed, run abandon, run ok|fail
 def _start(call: Call) -> Answer:
     if call.flag("dry_run"):
         return Answer("a run would begin", {"action": "started", **_PLAIN, "dry_run": True, "plans": []})
-    opened = running.start(call.repo, call.session, call.today, skill_name=call.text("skill"), task=call.text("task"))
+    opened = running.start(
+        call.session, call.today, home=call.home, skill_name=call.text("skill"), task=call.text("task")
+    )
     text = f"run {opened.id} began: notes are held until learnloop run finish ok --verified"
     return Answer(text, {"action": "started", **_PLAIN, "run": opened.id, "session": opened.session})
 
@@ -103,7 +105,7 @@ def _start(call: Call) -> Answer:
 def _abandon(call: Call) -> Answer:
     if call.flag("dry_run"):
         return Answer("the run would be abandoned", {"action": "abandoned", **_PLAIN, "dry_run": True, "plans": []})
-    opened, rules = running.abandon(call.repo, call.session, call.today)
+    opened, rules = running.abandon(call.session, call.today)
     lines = [f"abandoned {opened.id}: nothing of it is kept", *(f"  dropped: {visible(rule)}" for rule in rules)]
     return Answer("\n".join(lines), {"action": "abandoned", **_PLAIN, "run": opened.id, "dropped": list(rules)})
 
@@ -113,7 +115,7 @@ def _finish(call: Call, status: str) -> Answer:
     if call.flag("dry_run"):
         data = {"action": "recorded", **_PLAIN, "status": status, "dry_run": True, "plans": []}
         return Answer(f"a run would be recorded as {status}", data)
-    ended = running.finish(call.repo, call.session, call.target, call.asked, status, note=note, verified=verified)
+    ended = running.finish(call.session, call.target, call.asked, status, note=note, verified=verified)
     data = {
         "action": "recorded",
         **_PLAIN,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,41 +13,46 @@ from learnloop_md.brief import Brief
 from learnloop_md.moment import Moment
 from learnloop_md.place import Place
 
-LIMIT = 9_000  # characters; the client cuts a hook's answer at 10,000, JSON around it included
+LIMIT = 9_500  # characters as JSON counts them; the client cuts a hook's answer at 10,000
 _SKILL_TOKENS = 2_000
 
 
-def at_start(now: Moment, taken: int = 0) -> str:
+def at_start(now: Moment, first: str = "") -> str:
     """Private lessons, those of a memory that Claude does not load itself, and a line for each thing to be done.
 
-    taken: tokens of the budget that something else needs.
+    first comes before it and takes its part of the budget.
     """
     place = now.place
     if place is None:
-        return ""
+        return first
     known = brief.load(place)
     loaded = claude.loaded_memory(now.cwd, now.repo)
     itself = place.kind == "project" and loaded is not None and loaded.resolve() == place.folder
-    lines = [*_uninitialised(now, place), *(_open_work(known) if known else [])]
+    lines = [*filter(None, [first]), *_uninitialised(now, place), *(_open_work(place, known) if known else [])]
     if not known:
         return "\n".join(lines)
     bullets = brief.served(place, known, lambda row: row.private or not itself)
-    room = place.settings.session_tokens - taken - digest.tokens("\n".join(lines)) - 1
+    told = "\n".join(lines)
+    room, most = place.settings.session_tokens - digest.tokens(told) - 1, LIMIT - len(json.dumps(told))
     title = "Lessons from earlier runs" + (" that stay on this machine" if itself else "")
-    return "\n".join([*lines, *filter(None, [brief.block(title, bullets, budget=room, most=LIMIT)])])
+    block = brief.block(title, bullets, budget=room, most=most, rest="learnloop show")
+    return "\n".join([*lines, *filter(None, [block])])
 
 
-def _open_work(known: Brief) -> list[str]:
+def _open_work(place: Place, known: Brief) -> list[str]:
     """A line for each thing that waits for somebody."""
     lines = []
+    reasons = [f"{known.crowd} candidates"] if known.crowd else []
     if known.due_on and known.due_on <= datetime.now(UTC).date().isoformat():
+        reasons.append(f"{known.oldest} is older than {place.settings.stale_days} days")
+    if reasons:
         would = f"; it would {known.plan}" if known.plan else ""
-        lines.append(f"learnloop: cleanup is due, {'; '.join(known.due)}{would}: `learnloop cleanup`")
+        lines.append(f"learnloop: cleanup is due, {' and '.join(reasons)}{would}: `learnloop cleanup`")
     if known.waiting:
         waits = "1 queued change waits" if known.waiting == 1 else f"{known.waiting} queued changes wait"
         lines.append(f"learnloop: {waits} for a commit: `learnloop sync`")
     if known.quarantined:
-        files = "1 file is" if len(known.quarantined) == 1 else f"{len(known.quarantined)} files are"
+        files = "1 file is" if known.quarantined == 1 else f"{known.quarantined} files are"
         lines.append(f"learnloop: {files} quarantined and not served: `learnloop check`")
     return lines
 
@@ -76,7 +83,8 @@ def of_skill(now: Moment, name: str) -> str:
         return ""
     bullets = brief.served(memory, known, lambda row: row.state == "current")
     title = f"Current patterns of the skill {folder.name}"
-    return brief.block(title, bullets, budget=_SKILL_TOKENS, most=LIMIT)
+    rest = f"learnloop show --memory {shlex.quote(str(memory.folder))}"
+    return brief.block(title, bullets, budget=_SKILL_TOKENS, most=LIMIT, rest=rest)
 
 
 def _skill_folder(now: Moment, name: str) -> Path | None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from learnloop_md.place import own_folder
-from learnloop_md.repos import Repo
 
 Row = dict[str, Any]
 _KEPT_DAYS = 14
@@ -73,20 +72,25 @@ def _row(line: bytes) -> Row | None:
     return row if isinstance(row, dict) and isinstance(row.get("what"), str) else None
 
 
-def of(repo: Repo | None, session: str) -> Session | None:
+def of(session: str) -> Session | None:
     """The session of this name, None for a name that is none (it becomes a file's)."""
-    good = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", session)
-    return Session(_folder(repo) / f"{session}.jsonl") if good else None
+    return Session(_folder() / f"{session}.jsonl") if is_name(session) else None
 
 
-def _folder(repo: Repo | None) -> Path:
-    return own_folder(repo) / "sessions"
+def is_name(session: str) -> bool:
+    """Whether a session's name can be a file's."""
+    return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", session))
 
 
-def forget_old(repo: Repo | None, now: float | None = None) -> None:
+def _folder() -> Path:
+    """One for all repositories: a session may work in several."""
+    return own_folder(None) / "sessions"
+
+
+def forget_old(now: float | None = None) -> None:
     """Remove what was noticed in sessions that ended long ago."""
     limit = (time.time() if now is None else now) - _KEPT_DAYS * 86_400
-    for file in _folder(repo).glob("*"):
+    for file in _folder().glob("*"):
         try:
             if file.stat().st_mtime < limit:
                 file.unlink()

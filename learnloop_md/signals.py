@@ -82,7 +82,7 @@ _INTRODUCED = (
     r"^(?![^\n]*\b(?:things|points|notes|remarks|feedback|corrections)\b)([^\n]{1,200}:)"
     r"[ \t]*\n(?:\s*\n|(?=[ \t]*(?:[-*•]|\d+[.)]) )).*\Z"
 )
-_QUOTED = r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
+_QUOTED = r"\"[^\"\n]*\"|“[^“”\n]*”|«[^«»\n]*»|„[^„“”\n]*[“”]|(?<!\w)'[^'\n]{3,}'(?!\w)"
 
 
 def _own(prompt: str) -> str:
@@ -185,7 +185,7 @@ _CLIENT = (
 )
 REFUSED = "User rejected tool use\n"  # stands before the text of a run that was refused or interrupted
 _KEYS = ("command", "file_path", "notebook_path", "url", "pattern", "query", "skill", "description")
-_WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _PREFIX = r"(?:(?:\w+=\S*|sudo|env|time|timeout \S+|nice|command|exec)\s+)*"
 
 
@@ -235,7 +235,7 @@ def _program(command: str) -> str:
 
 def _way_around(run: Run, later: Sequence[Run]) -> Run | None:
     for other in later:
-        if other.name in _WRITERS and run.name not in _WRITERS:
+        if other.name in WRITERS and run.name not in WRITERS:
             return None  # what was tried was mended by an edit
         if other.name == run.name and not other.failed and other.key != run.key and _related(run.key, other.key):
             return other

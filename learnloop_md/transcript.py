@@ -1,22 +1,23 @@
 """Claude Code's transcript of a session: what the person said, and which tools ran with what result.
 
-Only rows of type user and assistant are read: the others repeat prompts, documents and the memory itself.
+Only rows of type user and assistant are read, and prompts that came while the model worked: the others repeat prompts,
+documents and the memory itself.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.signals import REFUSED, Run, is_human, key_of
+from learnloop_md.signals import REFUSED, WRITERS, Run, is_human, key_of
 
 LINE_LIMIT = 4 << 20  # bytes; a longer line is skipped: no turn of a person is that long
 TEXT_LIMIT = 4_000  # characters kept of an answer or a command
-WRITERS = ("Write", "Edit", "MultiEdit")
+_TOLD = (b'"user"', b'"assistant"', b'"queued_command"')  # one of them stands in each row that is read
 
 
 class Turn(NamedTuple):
@@ -78,10 +79,10 @@ _STARTERS = r"(?:(?:\w+=\S*|sudo|env|time|uv run|uvx|pipx run|poetry run|python3
 _CAPTURE = rf"^\s*{_STARTERS}(?:\S*/)?learnloop(?:[-_]md)?\s+(?:note|capture)\b(?!.*(?:--dry-run|--help))"
 _HEREDOC = r"(?ms)<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$"
 _QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\"|(?m:(?:^|(?<=\s))#.*$)"
-_MEMORY_FILE = r"(?:^|/)(?:memory/.*\.md|references/(?:memory|lessons/[^/]+)\.md)$"
+_MEMORY_FILE = r"(?:^|/)(?:\.claude/(?:.*/)?memory/.*\.md|references/(?:memory|lessons/[^/]+)\.md)$"
 
 
-def captures(ran: Ran, folder: Path | None = None) -> bool:
+def captures(ran: Ran, is_lesson: Callable[[Path], bool] | None = None) -> bool:
     """Whether a run captured a lesson: `learnloop note` really run, or Claude's own write into a memory (R004-82)."""
     if ran.run.failed:
         return False
@@ -90,8 +91,7 @@ def captures(ran: Ran, folder: Path | None = None) -> bool:
         return any(re.search(_CAPTURE, part) for part in re.split(r"&&|\|\||[;|&\n()]", bare))
     if ran.run.name in WRITERS:
         path = _text(ran.given.get("file_path"))
-        inside = folder is not None and path.endswith(".md") and Path(path).is_relative_to(folder)
-        return inside or bool(re.search(_MEMORY_FILE, path))
+        return bool(re.search(_MEMORY_FILE, path)) or (is_lesson is not None and is_lesson(Path(path)))
     return ran.run.name.endswith("memory_remember")
 
 
@@ -113,9 +113,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with path.open("rb") as file:
             for number, line in enumerate(_lines(file), 1):
-                if known and b'"user"' not in line and b'"assistant"' not in line:
+                if known and not any(word in line for word in _TOLD):
                     continue  # spares the parser most of a long file
-                row = _parsed(line)
+                row = _typed_meanwhile(_parsed(line))
                 known = known or isinstance(row.get("type"), str)
                 if row.get("type") in ("user", "assistant"):
                     yield number, row
@@ -131,6 +131,14 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             f"{path} is not a transcript of Claude Code (no line of it is a JSON object with a type)",
             "transcripts stand in ~/.claude/projects, one SESSION.jsonl each",
         )
+
+
+def _typed_meanwhile(row: dict[str, Any]) -> dict[str, Any]:
+    """A prompt that came while the model worked, as a row like any other's: the client keeps it as an attachment."""
+    held = _table(row.get("attachment"))
+    if row.get("type") != "attachment" or held.get("type") != "queued_command" or held.get("commandMode") != "prompt":
+        return row
+    return {**row, **held, "type": "user", "message": {"content": held.get("prompt")}}
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

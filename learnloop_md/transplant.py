@@ -62,7 +62,7 @@ def carry(place: Place, repo: Repo, goal: Goal, sent: Outgoing, known: Memory, *
 def _commit(place: Place, repo: Repo, parent: str, patch: Patch, *, sign: bool) -> str:
     files = {path: after for path, (_, after) in patch.files.items()}
     nobody = git.NOBODY if place.own_repo and not git.author(repo.root) else {}
-    return plumbing.commit_of(repo, parent, files, patch.message, {**nobody, **patch.who}, sign=sign)
+    return plumbing.commit_of(repo, parent, plumbing.Commit(files, patch.message, {**nobody, **patch.who}, sign))
 
 
 class _Transplant:

@@ -19,7 +19,7 @@ from learnloop_md.plan import Draft
 
 def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
     """Apply one change and answer it."""
-    where = place or call.place
+    where = place or call.target
     outcomes: list[Outcome] = []
     done = apply.change(where, call.asked, lambda draft: outcomes.append(build(draft)))
     return account.told(where, done, outcomes[0], dry_run=call.flag("dry_run"))
@@ -62,7 +62,7 @@ def note(call: Call) -> Answer:
 
 def _held(call: Call, place: Place, saying: Saying) -> Answer | None:
     """The answer for a note that waits for the end of the run it is made in (R003-10), None where none waits."""
-    if runs.current(call.repo, call.session) is None:
+    if runs.current(call.session) is None:
         return None
     from learnloop_md import memory, running  # lazy: only inside a run
 
@@ -73,7 +73,7 @@ def _held(call: Call, place: Place, saying: Saying) -> Answer | None:
         find_slug(memory.load(place), name)
     if call.flag("dry_run"):
         return Answer("would be held until the run is verified", {**_HELD, "dry_run": True, "plans": []})
-    opened = running.hold(call.repo, call.session, place, saying, call.asked, same=same, new=new, supersedes=old)
+    opened = running.hold(call.session, place, saying, call.asked, same=same, new=new, supersedes=old)
     if opened is None:
         return None
     call.captured("")
@@ -87,8 +87,8 @@ _HELD = {"action": "held", "slug": "", "state": "held", "commits": [], "queued":
 
 def _kept_in_run(call: Call, slug: str) -> None:
     """Remember for the run that is open what was kept in it without waiting."""
-    if opened := runs.current(call.repo, call.session):
-        runs.keep(call.repo, opened, slug)
+    if opened := runs.current(call.session):
+        runs.keep(opened, slug)
 
 
 def _advised(answer: Answer, rule: str, place: Place) -> Answer:
@@ -278,7 +278,7 @@ def _synced_for_claude(call: Call) -> Answer:
 
     place = call.place
     answer = _synced(call, place)
-    sessions.forget_old(place.repo)
+    sessions.forget_old()
     loaded = memory.load(place)
     if curate.reasons(loaded, call.today):
         briefing.with_plan(place, curate.summary(curate.plan(loaded, call.today)))

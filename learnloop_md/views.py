@@ -1,7 +1,8 @@
-"""The commands that only look: status, show, log."""
+"""The commands that only look: status, show, recall, log."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
@@ -64,7 +65,7 @@ def _runs_open(call: Call, data: dict[str, Any]) -> list[str]:
     """The runs that have not ended, and those that were abandoned lately: all that is left of them (R003-21)."""
     from learnloop_md import runs
 
-    opened, gone = runs.open_runs(call.repo), runs.abandoned(call.repo)
+    opened, gone = runs.open_runs(call.home), runs.abandoned(call.home)
     data["runs"] = {
         "open": [{"run": r.id, "session": r.session, "since": r.since, "held": len(r.held)} for r in opened],
         "abandoned": [{"run": row.id, "on": row.on, "dropped": row.dropped} for row in gone],
@@ -87,7 +88,7 @@ def _git_words(place: Place, queued: int) -> str:
 
 def show(call: Call) -> Answer:
     """The digest of the memory, or one lesson."""
-    place = call.place
+    place = call.target
     rows = memory.load(place)
     name = call.text("slug")
     if name:
@@ -108,6 +109,28 @@ def show(call: Call) -> Answer:
     shown = [_row(lesson, "pinned" if lesson.pinned else lesson.state) for lesson in made.shown]
     data = {"lessons": shown, "text": made.text, "tokens": digest.tokens(made.text)}
     return Answer(visible_lines(made.text), data)
+
+
+def recall_lessons(call: Call) -> Answer:
+    """The lessons that fit a task, as injected text, as lines or as JSON (design §8)."""
+    from learnloop_md import guidance, recall  # lazy: `show` needs neither (20 ms)
+
+    chosen = call.text("format") or ("json" if call.flag("json") else "block")
+    if chosen not in guidance.FORMATS:
+        raise UsageError(f"--format {chosen!r} is not known", f"use one of: {', '.join(guidance.FORMATS)}")
+    task = call.text("task")
+    place = call.place
+    query = recall.Query(task, call.text("task_type"), call.text("type"), call.many("tag"), call.many("stack"))
+    hits = recall.rank(memory.load(place).lessons.values(), query, call.today)
+    best, rest = recall.choose(hits, call.number("limit", 5))
+    best = [recall.explained(hit, task) for hit in best]
+    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"))
+    given = guidance.make(best, rest, call.number("budget", guidance.BUDGET), manner)
+    shown = [{**_row(hit.lesson, hit.why), "score": hit.score} for hit in given.shown]
+    data = {"lessons": shown, "text": given.text, "tokens": digest.tokens(given.text)}
+    notices = () if given.text else ("nothing in this memory fits" if not best else "the budget is too small",)
+    text = json.dumps(data, ensure_ascii=False) if chosen == "json" else visible_lines(given.text)
+    return Answer(text, data, notices)
 
 
 def _project_name(place: Place) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from learnloop_md import memory as memories
 from learnloop_md import place as places
+from learnloop_md import witness
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.lesson import Lesson
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft, Edit
 from learnloop_md.settings import Settings
-from learnloop_md.store import Files, Ledger
-from tests.conftest import Ran, Run, git
+from learnloop_md.store import Files, Ledger, write
+from tests.conftest import CopyOf, Ran, Run, git
 
 SKILL = "---\nname: review\ndescription: Review pull requests\n---\n\n# Review\n\nLook at every change.\n"
 DAY = "2026-06-01"
@@ -95,9 +99,22 @@ class Home(NamedTuple):
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in paths}
 
 
+def work_tree(root: Path) -> dict[Path, bytes]:
+    """Every file of a repository's work tree."""
+    return {p: p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file() and ".git" not in p.parts}
+
+
+def cloned(bare: Path, name: str) -> Path:
+    """A clone beside a bare repository."""
+    git(bare.parent, "clone", "-q", str(bare), name)
+    return bare.parent / name
+
+
 def new_repository(root: Path) -> Path:
     root.mkdir(parents=True)
     git(root, "init", "-q", "-b", "main")
+    for name in ("hooks", "info"):  # as git's own template has them
+        (root / ".git" / name).mkdir()
     (root / "app.py").write_text("x = 1\n")
     git(root, "add", "app.py")
     git(root, "commit", "-q", "-m", "Start")
@@ -137,12 +154,40 @@ def filled(home: Home) -> Home:
     return home
 
 
-def copied(template: Home, root: Path, learnloop: Run) -> Home:
-    """A filled memory in a repository, copied: several times faster than noting every lesson again."""
-    shutil.copytree(template.root, root, symlinks=True)
-    home = template._replace(root=root, folder=root / template.folder.relative_to(template.root), learnloop=learnloop)
+def filled_copy(kind: str, copy_of: CopyOf, learnloop: Run) -> Home:
+    """A filled memory in git."""
+    return copy_of(f"filled {kind}", lambda root: filled(make_home(kind, root, learnloop)))
+
+
+class Template(NamedTuple):
+    """A memory in a repository that is never changed, and the witness that was taken of it."""
+
+    home: Home
+    seen: bytes
+
+
+_TEMPLATES: dict[str, Template] = {}
+
+
+def template(name: str, build: Callable[[Path], Home], folders: pytest.TempPathFactory) -> Template:
+    """What build makes in an empty folder, made once in a process."""
+    if name not in _TEMPLATES:
+        home = build(folders.mktemp("template") / "repo")
+        _TEMPLATES[name] = Template(home, witness.file_of(home.folder).read_bytes())
+    return _TEMPLATES[name]
+
+
+def copied(made: Template, root: Path, learnloop: Run) -> Home:
+    """A copy of a memory that knows itself as what it is there: by its ledger, its witness and Claude's settings."""
+    old = made.home
+    shutil.copytree(old.root, root, symlinks=True)
+    home = old._replace(root=root, folder=root / old.folder.relative_to(old.root), learnloop=learnloop)
     place = places.find(home.folder, str(home.folder))
     next(path for path in (root / ".git" / "learnloop").iterdir() if path.is_dir()).rename(place.state)
+    write(witness.file_of(home.folder), made.seen)
+    settings = root / ".claude" / "settings.local.json"
+    if settings.exists():
+        settings.write_text(settings.read_text().replace(str(old.root), str(root)))
     return home
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from learnloop_md.lesson import Event, fold
 from learnloop_md.lessonfile import Reading, read
 from learnloop_md.store import Ledger
 from learnloop_md.tree import HeadError
-from tests.conftest import Run, git
-from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, copied, filled, lesson_text, make_home
+from tests.conftest import CopyOf, Run, git
+from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, filled, filled_copy, lesson_text, make_home
 
 SESSION = "3f2a81c0-9d3e-4c55-8a61-0d1f6f1c2b7a"
 OTHER_SESSION = "77aa00bb-1111-4222-8333-444455556666"
@@ -39,26 +38,10 @@ metadata:
 """
 
 
-TEMPLATES: dict[str, Home] = {}
-
-
-@pytest.fixture
-def template(tmp_path_factory: pytest.TempPathFactory, learnloop: Run) -> Callable[[str], Home]:
-    """A filled memory of a kind, made once in a process and never changed."""
-
-    def made(kind: str) -> Home:
-        if kind not in TEMPLATES:
-            root = tmp_path_factory.mktemp(f"template-{kind}") / "repo"
-            TEMPLATES[kind] = filled(make_home(kind, root, learnloop))
-        return TEMPLATES[kind]
-
-    return made
-
-
 @pytest.fixture(params=["project", "skill"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run, template: Callable[[str], Home]) -> Home:
+def home(request: pytest.FixtureRequest, copy_of: CopyOf, learnloop: Run) -> Home:
     """Each kind of memory in git, with lessons."""
-    return copied(template(request.param), tmp_path / "repo", learnloop)
+    return filled_copy(request.param, copy_of, learnloop)
 
 
 @pytest.fixture(params=["project", "skill"])
@@ -68,13 +51,13 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home
 
 
 @pytest.fixture
-def project(tmp_path: Path, learnloop: Run, template: Callable[[str], Home]) -> Home:
-    return copied(template("project"), tmp_path / "repo", learnloop)
+def project(copy_of: CopyOf, learnloop: Run) -> Home:
+    return filled_copy("project", copy_of, learnloop)
 
 
 @pytest.fixture
-def skill(tmp_path: Path, learnloop: Run, template: Callable[[str], Home]) -> Home:
-    return copied(template("skill"), tmp_path / "repo", learnloop)
+def skill(copy_of: CopyOf, learnloop: Run) -> Home:
+    return filled_copy("skill", copy_of, learnloop)
 
 
 def written_by_claude(home: Home, slug: str, body: str = "Quote every path in shell commands.") -> Path:

@@ -242,7 +242,7 @@ def test_any_record_comes_back_from_its_file(value: dict[str, Any]) -> None:
     """R000-14: whatever the texts hold."""
     told = record.read(value)
     made = Lesson(
-        "a", "a.md", "", name="a", description="d", type="project", rule="Rule.", record=told.record,
+        "a", "a.md", "", name="a", description="d", type="project", rule="Rule.", **told.record._asdict(),
         confidence=told.confidence, tags=told.tags, human_confirmed=told.human_confirmed,
     )  # fmt: skip
     reading = lessonfile.read("a.md", lessonfile.render(made).encode())

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from learnloop_md import __main__, __version__, answer, cli, door, views
 from learnloop_md.commands import BY_NAME, TABLE, Command
-from tests.conftest import DATA, Ran, Run, git
+from tests.conftest import DATA, CopyOf, Ran, Run, git
+from tests.homes import Home, new_repository
 from tests.reading import every_byte, made_skill, subjects
 
 CHANGES: list[dict[str, Any]] = json.loads((DATA / "commands.json").read_text())
@@ -33,18 +34,22 @@ LESSONS = {
 
 
 @pytest.fixture
-def world(repo: Path, learnloop: Run) -> Path:
+def world(copy_of: CopyOf, learnloop: Run) -> Path:
     """A repository with a memory that has a lesson for every command, and an earlier command to undo."""
-    memory = repo / ".claude" / "memory"
-    memory.mkdir(parents=True)
-    for name, (rule, fields) in LESSONS.items():
-        head = f"---\nname: {name}\ndescription: {rule}\nmetadata:\n  type: feedback\n{fields}---\n\n"
-        (memory / f"{name}.md").write_text(f"{head}{rule}\n\n**Why:** a\n\n**How to apply:** b\n")
-    (memory / "MEMORY.md").write_text("# Memory\n")
-    assert learnloop("init", cwd=repo).code == 0
-    assert learnloop("sync").code == 0
-    assert learnloop("confirm", "down", "--run", "r0").code == 0
-    return repo
+
+    def build(root: Path) -> Home:
+        memory = new_repository(root) / ".claude" / "memory"
+        memory.mkdir(parents=True)
+        for name, (rule, fields) in LESSONS.items():
+            head = f"---\nname: {name}\ndescription: {rule}\nmetadata:\n  type: feedback\n{fields}---\n\n"
+            (memory / f"{name}.md").write_text(f"{head}{rule}\n\n**Why:** a\n\n**How to apply:** b\n")
+        (memory / "MEMORY.md").write_text("# Memory\n")
+        assert learnloop("init", cwd=root).code == 0
+        assert learnloop("sync").code == 0
+        assert learnloop("confirm", "down", "--run", "r0").code == 0
+        return Home("project", root, memory, learnloop)
+
+    return copy_of("world", build).root
 
 
 def named(row: dict[str, Any]) -> str:
@@ -417,13 +422,15 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
     """R004-95."""
     looks = {
         "show",
+        "recall",
         "check",
+        "diff",
         "verify",
         "status",
         "log",
         "demo",
-        "reflect",
         "merge-driver",
+        "reflect",
         "doctor",
         "stats",
         "where",

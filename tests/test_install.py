@@ -210,9 +210,8 @@ def test_hooks_of_others_stay_byte_for_byte(repo: Path, learnloop: Run, on_path:
         "/opt/x/bin/learnloop hook",
         "'/opt/my tools/learnloop' hook",
         "learnloop-md hook",
-        "exec learnloop-md hook --quiet",
+        "exec learnloop-md hook",
         "python3 -m learnloop_md hook",
-        "command -v learnloop > /dev/null || true; learnloop hook",
     ],
 )
 def test_an_entry_of_another_version_is_brought_up_to_date(repo: Path, learnloop: Run, on_path: Path, old: str) -> None:
@@ -224,6 +223,28 @@ def test_an_entry_of_another_version_is_brought_up_to_date(repo: Path, learnloop
     assert settings["hooks"]["Stop"] == [THEIRS, {"hooks": [{"type": "command", "command": COMMAND, "timeout": 10}]}]
     assert "Notification" not in settings["hooks"]
     assert [commands(settings, event) for event in HOOKS if event != "Stop"] == [[COMMAND]] * (len(HOOKS) - 1)
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        "learnloop hook | tee -a stop.log; notify-send done",
+        "learnloop hook && make lint",
+        "exec learnloop hook --quiet",
+        "timeout 3 learnloop hook",
+        "echo learnloop hook",
+    ],
+)
+def test_a_line_that_a_person_wrote_around_a_call_stays_theirs(
+    repo: Path, learnloop: Run, on_path: Path, theirs: str
+) -> None:
+    path = settings_of(repo)
+    before = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": theirs}]}]}}, indent=2)
+    path.write_text(before)
+    learnloop("install", "--yes", cwd=repo)
+    assert commands(json.loads(path.read_text()), "Stop") == [theirs, COMMAND]
+    learnloop("uninstall", "--yes", cwd=repo)
+    assert path.read_text() == before
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,37 @@ def test_the_canonical_form_is_read_whole() -> None:
     )
 
 
+RECORD = """---
+name: batch
+metadata:
+  task_type: import
+  approach: batches
+  outcome: partial
+  what_failed: One by one.
+  edge_cases:
+    - Empty files, as from the scanner.
+  stack_tags: [node-20, react-18]
+  human_confirmed: true
+---
+
+Import in batches.
+"""
+
+
+def test_the_record_of_a_run_is_read() -> None:
+    """What recall ranks and tells besides (R000-30, R000-35, R000-37, R000-51)."""
+    got = lesson_of(RECORD)
+    assert (got.task_type, got.approach, got.outcome, got.what_failed) == (
+        "import",
+        "batches",
+        "partial",
+        "One by one.",
+    )
+    assert got.edge_cases == ("Empty files, as from the scanner.",)
+    assert got.stack_tags == ("node-20", "react-18")
+    assert got.human_confirmed
+
+
 def test_a_new_file_has_the_canonical_form() -> None:
     """What is written reads back and is written the same again (R002-05)."""
     assert lessonfile.render(lesson_of(CANONICAL)) == CANONICAL

@@ -13,7 +13,8 @@ from shutil import copy2, copytree, ignore_patterns
 import pytest
 import yaml
 
-from tests.conftest import Ran, Run, git
+from tests.conftest import CopyOf, Ran, Run, git
+from tests.homes import Home, make_home
 from tests.test_checks import TOKEN, state
 
 PROJECT = Path(__file__).parent.parent
@@ -45,21 +46,26 @@ def made_hooks(folder: Path) -> str:
 
 
 @pytest.fixture
-def hooked(memory: Path, repo: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hooked(copy_of: CopyOf, learnloop: Run, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a memory and both hooks installed; their environment is built once for all tests."""
     monkeypatch.setenv("PRE_COMMIT_HOME", str(shared / "pre-commit"))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    # The first run fills the cache: the others wait, so that it is filled once.
-    with (shared / "hooks.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        revision = made_hooks(shared / "hooks")
-        hooks = [{"id": "learnloop-cleanup"}, {"id": "learnloop-check"}]
-        config = {"repos": [{"repo": str(shared / "hooks"), "rev": revision, "hooks": hooks}]}
-        (repo / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
-        called(repo, "pre-commit", "install", "--install-hooks")
-    git(repo, "add", ".pre-commit-config.yaml")
-    assert commit(repo, "Add hooks").code == 0
-    return repo
+
+    def build(root: Path) -> Home:
+        home = make_home("project", root, learnloop)
+        # The first run fills the cache: the others wait, so that it is filled once.
+        with (shared / "hooks.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            revision = made_hooks(shared / "hooks")
+            hooks = [{"id": "learnloop-cleanup"}, {"id": "learnloop-check"}]
+            config = {"repos": [{"repo": str(shared / "hooks"), "rev": revision, "hooks": hooks}]}
+            (root / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+            called(root, "pre-commit", "install", "--install-hooks")
+        git(root, "add", ".pre-commit-config.yaml")
+        assert commit(root, "Add hooks").code == 0
+        return home
+
+    return copy_of("with hooks", build).root
 
 
 def called(repo: Path, *words: str) -> Ran:

@@ -10,25 +10,13 @@ import pytest
 
 from learnloop_md import place as places
 from tests.conftest import Ran, Run, git
-from tests.homes import DAY, SKILL, lesson_text
+from tests.homes import DAY, SKILL, Home, cloned, lesson_text, work_tree
 
 MEMORY = ".claude/memory"
 
 
-class Clone:
+class Clone(Home):
     """A code repository with a memory, cloned from a bare one on disk."""
-
-    def __init__(self, root: Path, learnloop: Run) -> None:
-        self.root, self.learnloop = root, learnloop
-        self.folder = root / MEMORY
-
-    def run(self, *words: str) -> Ran:
-        return self.learnloop(*words, "--memory", str(self.folder), "--today", DAY, cwd=self.root)
-
-    def note(self, rule: str, run: str = "r1") -> Ran:
-        done = self.run("note", rule, "--run", run)
-        assert done.code == 0, done.err
-        return done
 
     def propose(self, *words: str) -> Ran:
         return self.run("propose", *words, "--json")
@@ -57,14 +45,13 @@ class Clone:
 
     def state(self) -> dict[str, object]:
         """Everything that a proposal must leave as it is, byte for byte."""
-        files = {p: p.read_bytes() for p in sorted(self.root.rglob("*")) if p.is_file() and ".git" not in p.parts}
         place = places.find(self.folder, str(self.folder))
         refs = git(self.root, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
         return {
             "status": git(self.root, "status", "--porcelain=v2", "--branch", "-z"),
             "head": (self.root / ".git" / "HEAD").read_bytes(),
             "index": (self.root / ".git" / "index").read_bytes(),
-            "files": files,
+            "files": work_tree(self.root),
             "ledger": (place.state / "ledger.json").read_bytes(),
             "refs": [ref for ref in refs if "refs/heads/learnloop/" not in ref and "refs/remotes/" not in ref],
         }
@@ -77,22 +64,21 @@ def bare(tmp_path: Path, memory: Path, repo: Path) -> Path:
     return tmp_path / "hub.git"
 
 
-def cloned(bare: Path, name: str, learnloop: Run) -> Clone:
-    root = bare.parent / name
-    git(bare.parent, "clone", "-q", str(bare), name)
-    clone = Clone(root, learnloop)
-    assert clone.run("sync").code == 0
+def clone_of(bare: Path, name: str, learnloop: Run) -> Clone:
+    root = cloned(bare, name)
+    clone = Clone("project", root, root / MEMORY, learnloop)
+    clone.sync()
     return clone
 
 
 @pytest.fixture
 def ours(bare: Path, learnloop: Run) -> Clone:
-    return cloned(bare, "ours", learnloop)
+    return clone_of(bare, "ours", learnloop)
 
 
 @pytest.fixture
 def theirs(bare: Path, learnloop: Run) -> Clone:
-    return cloned(bare, "theirs", learnloop)
+    return clone_of(bare, "theirs", learnloop)
 
 
 # --- nothing here moves ---------------------------------------------------------------------------------------------

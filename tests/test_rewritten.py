@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import DAY, Home, make_home
 
 TEA, DESK, PLANT = "brew-tea-first", "keep-the-desk-clear", "water-the-plants"
@@ -17,15 +17,44 @@ Rewrite = Callable[[Home], None]
 
 
 @pytest.fixture(params=["project", "skill"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def home(kind: str, copy_of: CopyOf, learnloop: Run, tmp_path: Path) -> Home:
+    return on_a_branch(kind, copy_of, learnloop, tmp_path / "repo")
+
+
+@pytest.fixture
+def rewritten(kind: str, rewrite: Rewrite, copy_of: CopyOf, learnloop: Run) -> Home:
+    """The same, its history rewritten."""
+
+    def build(root: Path) -> Home:
+        made = on_a_branch(kind, copy_of, learnloop, root)
+        rewrite(made)
+        return made
+
+    return copy_of(f"{named(rewrite)} {kind}", build)
+
+
+def on_a_branch(kind: str, copy_of: CopyOf, learnloop: Run, root: Path) -> Home:
     """Three lessons noted on a branch; then the second is confirmed."""
-    made = make_home(request.param, tmp_path / "repo", learnloop)
+    return copy_of(f"branch {kind}", lambda empty: noted(kind, empty, learnloop), root)
+
+
+def noted(kind: str, root: Path, learnloop: Run) -> Home:
+    made = make_home(kind, root, learnloop)
     git(made.root, "tag", "start")
     git(made.root, "checkout", "-q", "-b", "feature")
     for rule in ("Brew tea first.", "Keep the desk clear.", "Water the plants."):
         made.note(rule)
     assert made.run("confirm", DESK, "--run", "r5").code == 0
     return made
+
+
+def named(act: object) -> str:
+    return str(getattr(act, "__name__", act))
 
 
 def rebase_i(home: Home, edit: str) -> None:
@@ -99,65 +128,56 @@ ONE = [amended, amended_with_code, rebased, cherry_picked, stripped, signed_belo
 SQUASHED = [squash_merged, squashed_under_the_last_message, fixed_up, squashed_by_rebase]
 
 
-def named(act: object) -> str:
-    return str(getattr(act, "__name__", act))
-
-
 def slugs_of(home: Home, slug: str) -> list[list[str]]:
     return [row["slugs"] for row in home.run("log", slug, "--json").json["commits"]]
 
 
 @pytest.mark.parametrize("rewrite", [*ONE, *SQUASHED], ids=named)
-def test_the_log_finds_each_lesson(home: Home, rewrite: Rewrite) -> None:
+def test_the_log_finds_each_lesson(rewritten: Home, rewrite: Rewrite) -> None:
     """Reliability 59."""
-    rewrite(home)
-    counts = {slug: len(slugs_of(home, slug)) for slug in (TEA, DESK, PLANT)}
+    counts = {slug: len(slugs_of(rewritten, slug)) for slug in (TEA, DESK, PLANT)}
     assert counts == ({TEA: 1, DESK: 1, PLANT: 1} if rewrite in SQUASHED else {TEA: 1, DESK: 2, PLANT: 1})
-    assert all(slug in slugs for slug in counts for slugs in slugs_of(home, slug))
+    assert all(slug in slugs for slug in counts for slugs in slugs_of(rewritten, slug))
 
 
 @pytest.mark.parametrize("rewrite", ONE, ids=named)
-def test_undo_takes_a_lesson_s_last_change_back(home: Home, rewrite: Rewrite) -> None:
-    rewrite(home)
-    before = home.bytes()
-    assert home.run("undo", DESK).code == 0
-    assert "confirmed" not in home.file(DESK).read_text()
-    after = home.bytes()
+def test_undo_takes_a_lesson_s_last_change_back(rewritten: Home) -> None:
+    before = rewritten.bytes()
+    assert rewritten.run("undo", DESK).code == 0
+    assert "confirmed" not in rewritten.file(DESK).read_text()
+    after = rewritten.bytes()
     changed = {path for path in before if before[path] != after.get(path)}
-    assert home.file(DESK).relative_to(home.folder).as_posix() in changed
-    assert not changed & {home.file(slug).relative_to(home.folder).as_posix() for slug in (TEA, PLANT)}
-    assert git(home.root, "status", "--porcelain") == ""
+    assert rewritten.file(DESK).relative_to(rewritten.folder).as_posix() in changed
+    assert not changed & {rewritten.file(slug).relative_to(rewritten.folder).as_posix() for slug in (TEA, PLANT)}
+    assert git(rewritten.root, "status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("rewrite", ONE, ids=named)
-def test_undo_twice_goes_one_change_further_back(home: Home, rewrite: Rewrite) -> None:
-    rewrite(home)
-    assert [home.run("undo", DESK).code for _ in range(2)] == [0, 0]
-    assert (home.file(DESK).exists(), home.file(TEA).exists(), home.file(PLANT).exists()) == (False, True, True)
-    assert "keep-the-desk-clear" not in home.text
-    assert git(home.root, "status", "--porcelain") == ""
+def test_undo_twice_goes_one_change_further_back(rewritten: Home) -> None:
+    assert [rewritten.run("undo", DESK).code for _ in range(2)] == [0, 0]
+    assert [rewritten.file(slug).exists() for slug in (DESK, TEA, PLANT)] == [False, True, True]
+    assert "keep-the-desk-clear" not in rewritten.text
+    assert git(rewritten.root, "status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("slug", [TEA, DESK, PLANT])
 @pytest.mark.parametrize("rewrite", SQUASHED, ids=named)
-def test_undo_takes_one_lesson_out_of_a_squash(home: Home, rewrite: Rewrite, slug: str) -> None:
-    rewrite(home)
-    others = {other: home.file(other).read_bytes() for other in (TEA, DESK, PLANT) if other != slug}
-    ran = home.run("undo", slug, "--json")
-    assert (ran.code, ran.json["slug"], home.file(slug).exists()) == (0, slug, False)
-    assert {other: home.file(other).read_bytes() for other in others} == others
-    assert (slug in home.text, all(other in home.text for other in others)) == (False, True)
-    assert git(home.root, "status", "--porcelain") == ""
-    assert home.run("check").code == 0
+def test_undo_takes_one_lesson_out_of_a_squash(rewritten: Home, slug: str) -> None:
+    others = {other: rewritten.file(other).read_bytes() for other in (TEA, DESK, PLANT) if other != slug}
+    ran = rewritten.run("undo", slug, "--json")
+    assert (ran.code, ran.json["slug"], rewritten.file(slug).exists()) == (0, slug, False)
+    assert {other: rewritten.file(other).read_bytes() for other in others} == others
+    assert (slug in rewritten.text, all(other in rewritten.text for other in others)) == (False, True)
+    assert git(rewritten.root, "status", "--porcelain") == ""
+    assert rewritten.run("check").code == 0
 
 
 @pytest.mark.parametrize("rewrite", SQUASHED, ids=named)
-def test_the_lessons_of_a_squash_are_taken_back_one_by_one(home: Home, rewrite: Rewrite) -> None:
-    rewrite(home)
+def test_the_lessons_of_a_squash_are_taken_back_one_by_one(rewritten: Home) -> None:
     for slug in (DESK, TEA, PLANT):
-        assert home.run("undo", slug).code == 0
-    assert not any(home.file(slug).exists() for slug in (TEA, DESK, PLANT))
-    assert home.run("undo", DESK, "--json").json["error"]["code"] == "nothing-to-undo"
+        assert rewritten.run("undo", slug).code == 0
+    assert not any(rewritten.file(slug).exists() for slug in (TEA, DESK, PLANT))
+    assert rewritten.run("undo", DESK, "--json").json["error"]["code"] == "nothing-to-undo"
 
 
 @pytest.mark.parametrize("rewrite", [*ONE, *SQUASHED], ids=named)

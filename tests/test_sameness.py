@@ -104,8 +104,8 @@ def test_five_thousand_lessons_rank_quickly() -> None:
     verbs, things = ("cache", "pin", "log", "mock", "retry"), ("upload", "schema", "token", "export", "queue")
     rule = "Always {} the {} of service{} before the nightly job, not after it"
     stored = [(f"l{i}", rule.format(verbs[i % 5], things[i // 5 % 5], i)) for i in range(5000)]
-    start = time.perf_counter()
+    start = time.process_time()
     found = rank(rule.format("cache", "upload", 0), stored)
-    assert time.perf_counter() - start < 5  # generous: slow machines run this too
+    assert time.process_time() - start < 5  # generous: slow machines run this too
     assert (found[0].slug, found[0].verdict) == ("l0", "same")
     assert sum(x.verdict == "same" for x in found) == 1

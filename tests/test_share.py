@@ -1,4 +1,4 @@
-"""Sharing lessons of a private memory with a team: scrubbed, on a branch, and nothing where in doubt (design §2, §10)."""
+"""Sharing lessons of a private memory with a team: scrubbed, on a branch; in doubt nothing leaves (design §10)."""
 
 from __future__ import annotations
 
@@ -87,13 +87,14 @@ def test_nothing_of_the_person_goes_along(mine: Home, team: Home) -> None:
     home = str(Path.home())
     mine.note(
         "Ask Ada Lovelace before renaming.", "f00dcafe", "--evidence", "mail of Ada, PR 7", "--how",
-        f"Look into {home}/notes/names.md and /Users/ada.l/notes, or write to ada@example.org.", "--context", "when Ada is away",
+        f"Look into {home}/notes/names.md and /Users/ada.l/notes, or write to ada@example.org.",
+        "--context", "when Ada is away",
     )  # fmt: skip
     done = _share(mine, team, "ask")
     assert done.code == 0, done.out
     branch = done.json["branch"]
     told = git(team.root, "log", "--format=%B", "-p", f"main..{branch}")
-    for private in ("Ada", "Lovelace", "ada", home, "/Users", "example.org", "f00dcafe", "PR 7"):
+    for private in ("Ada", "Lovelace", "ada-lovelace", "ada.l", home, "/Users", "example.org", "f00dcafe", "PR 7"):
         assert private not in told, private
     assert "Ask somebody before renaming." in told
     assert "Look into ~/notes/names.md and ~/notes, or write to an address." in told
@@ -129,13 +130,12 @@ def test_what_may_be_private_is_refused_and_nothing_is_shared(mine: Home, team: 
 
 
 def test_a_secret_never_leaves(mine: Home, team: Home) -> None:
-    """R004-20: also one that got into the file behind our back; the lesson is quarantined, so it has no name."""
+    """R004-20: also one that got into the file behind our back; the lesson is quarantined."""
     mine.note("Stage files by name.", "r1")
-    mine.edit(mine.file("stage-files-by-name"), "Stage files by name.", f"Use {KEY}.") if False else None
     file = mine.file("stage-files-by-name")
     file.write_text(file.read_text().replace("\nStage files", f"\nUse {KEY}. Stage files"))
-    done = _share(mine, team, "stage")
-    assert done.code in (3, 4)
+    done = _share(mine, team, "stage-files-by-name")
+    assert (done.code, done.json["error"]["code"]) == (4, "quarantined")
     assert KEY not in done.out
     assert git(team.root, "branch", "--list", "learnloop/*") == ""
 

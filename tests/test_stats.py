@@ -20,7 +20,7 @@ def _run(status: str, n: int, version: str = "") -> Ended:
 
 def _record(n: int, outcome: str) -> Lesson:
     record = Record(f"r{n}", f"2026-01-{n:02}T00:00:00Z", "docs", "A", "B", outcome)
-    return Lesson(f"l{n:02}", f"l{n:02}.md", "", state="candidate", record=record)
+    return Lesson(f"l{n:02}", f"l{n:02}.md", "", state="candidate", **record._asdict())
 
 
 def test_runs_are_told_in_two_lines_with_a_whole_per_cent_and_the_last_one() -> None:

@@ -16,21 +16,21 @@ import pytest
 from learnloop_md import store, witness
 from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
-from tests.conftest import Ran, Run, git
-from tests.homes import ASK, DAY, READ, STAGE, Home, filled, make_home
+from tests.conftest import CopyOf, Ran, Run, git
+from tests.homes import ASK, DAY, READ, STAGE, Home, filled, filled_copy, make_home
 
 KINDS = ["project", "skill"]
 
 
 @pytest.fixture(params=KINDS)
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
+def home(request: pytest.FixtureRequest, copy_of: CopyOf, learnloop: Run) -> Home:
     """A filled memory that was seen by its own commands."""
-    return filled(make_home(request.param, tmp_path / "repo", learnloop))
+    return filled_copy(request.param, copy_of, learnloop)
 
 
 @pytest.fixture
-def project(tmp_path: Path, learnloop: Run) -> Home:
-    return filled(make_home("project", tmp_path / "repo", learnloop))
+def project(copy_of: CopyOf, learnloop: Run) -> Home:
+    return filled_copy("project", copy_of, learnloop)
 
 
 def verify(home: Home, *words: str) -> Ran:

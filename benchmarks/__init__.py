@@ -1,0 +1,1 @@
+"""Measurements of the project; nothing here is part of the installed package."""

@@ -1,0 +1,73 @@
+"""Which stored lessons a new one repeats, may repeat or contradicts; note, cleanup and check all ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from learnloop_md.lesson import Lesson
+from learnloop_md.recall import Index
+from learnloop_md.sameness import SEARCHED, Likeness, rank_known
+
+NEAREST = 0.08  # of a perfect fit: below it a lesson is not worth a look
+MOST = 5
+SURE = 0.62  # so alike must two rules be to be called opposites among all pairs
+
+
+class Matches(NamedTuple):
+    """What is like a new lesson, best first: the same, then in the order of a search, then what only word rules see."""
+
+    all: tuple[Likeness, ...]
+
+    @property
+    def same(self) -> tuple[Likeness, ...]:
+        return tuple(like for like in self.all if like.verdict == "same")
+
+    @property
+    def near(self) -> tuple[Likeness, ...]:
+        return tuple(like for like in self.all if like.verdict == "near")[:MOST]
+
+    @property
+    def opposite(self) -> tuple[Likeness, ...]:
+        return tuple(like for like in self.all if like.verdict == "opposite")
+
+
+def match(new: Lesson, stored: Iterable[Lesson]) -> Matches:
+    """What of the stored lessons says the same as a new one, is near to it, or the opposite (R004-30, R001-31)."""
+    rows = tuple(stored)
+    found = compare(new, rows)
+    told = {like.slug: like for like in found}
+    nearest = Index(rows).nearest(f"{new.title} {new.rule} {new.why}", MOST + len(found))
+    searched = [
+        told.get(row.slug) or Likeness(row.slug, "near", score, SEARCHED)
+        for row, score in nearest
+        if row.slug in told or score >= NEAREST
+    ]
+    same = [like for like in found if like.verdict == "same"]
+    return Matches(tuple(dict.fromkeys((*same, *searched, *found))))
+
+
+def compare(lesson: Lesson, others: Iterable[Lesson]) -> list[Likeness]:
+    """The verdict on each other lesson that is the same, near or the opposite, best first."""
+    return rank_known(lesson.rule, about(lesson), ((row.slug, row.rule, about(row)) for row in others))
+
+
+def about(lesson: Lesson) -> str:
+    """What is said around a rule: a word that stands here is no difference."""
+    return " ".join((lesson.title, lesson.why, lesson.how, lesson.context, *lesson.tags))
+
+
+def opposites(rows: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
+    """The pairs of lessons that surely contradict each other: among many pairs a doubt is a false alarm."""
+    for n, lesson in enumerate(rows):
+        by_slug = {row.slug: row for row in rows[n + 1 :]}
+        for like in compare(lesson, by_slug.values()):
+            if like.verdict == "opposite" and like.score >= SURE:
+                yield lesson, by_slug[like.slug], like
+
+
+def against(lesson: Lesson, statements: Iterable[tuple[str, str]]) -> Iterator[Likeness]:
+    """The statements of another text, each with a name, that surely contradict a lesson."""
+    for like in rank_known(lesson.rule, about(lesson), ((name, said, "") for name, said in statements)):
+        if like.verdict == "opposite" and like.score >= SURE:
+            yield like

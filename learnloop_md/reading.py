@@ -1,0 +1,269 @@
+"""Reads what a rule says, as far as word rules can see: what is stated, what is negated, what comes first."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from learnloop_md.words import ARTICLES, CJK, STOP, TIES, stem, words_of
+
+LONG = 2000  # a rule is a sentence or two: of a longer text only so much is weighed
+
+
+class Shape(NamedTuple):
+    """What a rule says, as far as word rules can see; words stand as stems."""
+
+    norm: str
+    words: tuple[str, ...]  # in the order of the text
+    names: dict[str, frozenset[str]]  # a named thing -> the words it is made of
+    plus: frozenset[str]  # what is said to be so ...
+    minus: frozenset[str]  # ... and what is negated; a word can stand in both
+    order: frozenset[tuple[str, str]]  # (earlier or preferred, later or not)
+    ties: dict[str, set[str]]  # a word -> the prepositions it hangs on
+    forms: dict[str, str]  # a stem -> the word as written
+    small: frozenset[str]  # grammar words and signs that can change the meaning: only, unless, up, <=
+    reasons: frozenset[str]  # words that only tell why
+    strong: frozenset[str]  # parts of names and numbers: they say more than other words
+    said: tuple[str, ...]  # the words as they were said, grammar included
+    clauses: tuple[frozenset[str], ...]  # the words between two stops
+    listed: frozenset[str]  # members of an enumeration, which may stand in any order
+
+
+# Words so common in rules that sharing or missing them says little.
+_WEAK = words_of(
+    "use prefer run keep put set add go take give get let call want work thing way repo code file start apply perform "
+    "carry contain belong stay come happen bring provide handle explicit direct simple really now yourself"
+)
+# What a named thing is: "the main branch", "the load function".
+_CLASSES = words_of(
+    "branch file folder directory command flag option module function method class package tool library field type "
+    "value name key call"
+)
+_NEG = words_of("not never no none nor cannot dont unlike")
+# These turn a "not" before them round.
+_UNDO = words_of("without avoid skip stop forbid refrain omit bypass circumvent prohibit ban")
+_BACK = words_of(
+    "fail fails failed break breaks miss misses lack lacks lose loses corrupt corrupts hang hangs crash crashes "
+    "forbidden banned prohibited disallowed deprecated wrong"
+)
+_PREDICATE = words_of("use long allow permit welcome support need work accept valid recommend good")
+_TURN = words_of("but because since so if when unless while until then use prefer choose")  # a negation ends here
+_WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
+_PREFER = words_of("prefer favor favour choose pick better")
+_ORDER = words_of("before after prior than then")
+_NEEDLESS, _COPULA = words_of("optional unnecessary needless unneeded superfluous"), words_of("is are be was were stay")
+# How often or how surely: "rarely" is not "always", "may" is not "must", "some" are not "all".
+_DEGREE = words_of(
+    "rarely seldom hardly barely sometimes occasionally sparingly usually often mostly may might some few own"
+)
+_LIMIT = words_of("only unless except until")
+_PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill hand build type back look")  # check in
+SMALL = words_of("up down on off in out under over first")
+_DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
+_DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
+WEAKER, CLASSES, _VAGUE = (frozenset(map(stem, words)) for words in (_WEAK, _CLASSES, _PREDICATE))
+_IDIOMS = tuple(
+    (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
+    for idiom, meaning in (
+        ("(?:no|not) more than", "at most"),
+        ("(?:no|not) (?:less|fewer) than", "at least"),
+        ("not (?:only|just)", ""),
+        ("(?:do not|don't|never) forget to", ""),
+        ("(?:pull|merge) requests?", "pr"),
+        ("(?:open|raise|file|create|submit|send)(?= an? (?:pr|issue|ticket)\\b)", "open"),
+        ("by hand", "manually"),
+        ("no longer", "not"),
+        ("any ?more", ""),
+        ("(?:bring|get|keep)(?= (?:[\\w-]+ ){0,3}up[ -]to[ -]date)", "update"),
+        ("up[ -]to[ -]date", ""),
+        ("up front|upfront", "first"),
+        ("(?<=[\\d)`]-)only", ""),  # "3.12-only syntax" limits no rule
+    )
+)
+_CJK_NOT = re.compile("不|没|沒|勿|禁|别|別|无|無|ない|ません|なし|않|지 마|금지|말고")
+_TOKEN = re.compile(
+    rf"(?P<cjk>[{CJK}]+)|(?P<num>(?<![^\W_])[vV]?\d+(?:[.,]\d+)*)"
+    rf"|(?P<word>[^\W\d_{CJK}][^\W_{CJK}]*(?:'[a-zA-Z]+)?)"
+    r"|(?P<stop>[.,;:!?](?!\S)|[()\n;]|(?<=\s)[-–—]+(?=\s)|—)"
+)
+_NAME = re.compile(
+    r"`+(?P<code>[^`\n]+)`+"
+    r"|(?<![\w/.-])(?:--?[A-Za-z][\w-]*(?:=\S*\w)?"  # a flag
+    r"|[\w.~@-]*/[\w./*-]*\w/?"  # a path
+    r"|(?:[A-Za-z]\w*)?(?:\.[A-Za-z]\w*)+|\w*[A-Za-z]_\w+"  # dotted, or with underscores
+    r"|[A-Za-z]*[a-z][A-Z]\w*"  # camel case
+    r"|[A-Z][A-Z0-9]+(?![\w'])"  # capitals
+    r"|(?<=[\w,] )[A-Z][a-z]\w*)"  # a proper name inside a sentence
+)
+_SAID = re.compile(rf"[^\W{CJK}](?:[\w.'-]*\w)?|[{CJK}]")
+_LIST = re.compile(r"[\w`.-]+(?:, [\w`.-]+)*,? (?:and|or) [\w`.-]+")
+_BITS = re.compile(r"[^\W_]+")
+_SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
+_QUOTES = str.maketrans("‘’“”´", "''\"\"'")
+_LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
+
+
+def normal(text: str) -> str:
+    """The text without case, spacing, emphasis and the punctuation around its words."""
+    plain = _EMPHASIS.sub(r"\2", text.replace("`", "")).casefold()
+    pieces = (piece.lstrip("\"'([{").rstrip(".,;:!?\"')]}") or piece for piece in plain.split())
+    return " ".join(piece for piece in pieces if piece.strip(".,;:!?\"'-–—…"))
+
+
+@lru_cache(maxsize=2_000)
+def read(text: str) -> Shape:
+    """What a rule says."""
+    flat = _LABEL.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
+    body = flat[:LONG]
+    for idiom, meaning in _IDIOMS:
+        body = idiom.sub(meaning, body)
+    found = [m for m in _NAME.finditer(body) if m["code"] or m[0].lower() not in STOP]
+    spans = [(m.start(), m.end(), (m["code"] or m[0]).casefold().strip("/() ")) for m in found]
+    reader, at = _Reader(), 0
+    for m in _TOKEN.finditer(body):
+        while at < len(spans) and spans[at][1] <= m.start():
+            at += 1
+        name = spans[at][2] if at < len(spans) and spans[at][0] <= m.start() else ""
+        raw = m[0].casefold().removesuffix("'s")
+        if m.lastgroup == "stop":
+            if not name:
+                reader.stop(raw)
+        elif m.lastgroup == "cjk":
+            reader.add([raw[i : i + 2] for i in range(max(1, len(raw) - 1))], name)
+        elif m.lastgroup == "num":
+            reader.add(["#" + raw.lstrip("v").replace(",", "")], name)
+        elif name:
+            reader.forms[stem(raw)] = raw
+            reader.add([stem(raw)], name)
+        else:
+            reader.word(raw, body[m.end() : m.end() + 6].casefold())
+    reader.close()
+    minus, plus = map(frozenset, reader.signs)
+    if len(_CJK_NOT.findall(body)) % 2:
+        minus, plus = plus, minus
+    names = {name: frozenset(reader.names.get(name, ())) for _, _, name in spans}
+    norm = normal(flat)
+    ends = [0, *(end for _, end, _ in spans)]
+    bare = " ".join(body[end:start] for end, start in zip(ends, [*(a for a, _, _ in spans), len(body)], strict=True))
+    small = frozenset(reader.small | set(_SIGNS.findall(bare)))
+    strong = frozenset(word for word in reader.words if word[0] == "#").union(*names.values())
+    reasons = frozenset(word for word, only in reader.why.items() if only)
+    order, ties, forms = _order(reader.said), reader.ties, reader.forms
+    words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
+    clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
+    listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in _BITS.findall(m[0]))
+    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed)
+
+
+class _Reader:
+    """Hears a rule word by word and keeps what is negated, what comes first, what belongs to what."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.names: dict[str, set[str]] = {}
+        self.signs: tuple[set[str], set[str]] = (set(), set())  # negated, stated
+        self.said: list[list[str]] = [[]]  # the words of each clause with those that give an order
+        self.ties: dict[str, set[str]] = {}
+        self.forms: dict[str, str] = {}
+        self.small: set[str] = set()
+        self.why: dict[str, bool] = {}
+        self.clause: list[tuple[str, bool | None, bool]] = []  # word, sign if known, whether it tells
+        self.sign: bool | None = True
+        self.back, self.negated, self.non, self.reason = 0, False, False, False
+        self.last = self.tie = ""
+
+    def close(self) -> None:
+        """End what a negation reaches; "X is not used" and "X fails" negate what stands before them."""
+        cut = next((i for i, (_, good, _) in enumerate(self.clause) if not good), len(self.clause))
+        if not self.back and self.negated and not any(tells for _, _, tells in self.clause[cut:]):
+            self.back = cut
+        for i, (word, good, _) in enumerate(self.clause):
+            if good is not None:
+                self.signs[good != (i < self.back)].add(word)
+        self.clause, self.back, self.negated, self.sign = [], 0, False, True
+
+    def stop(self, mark: str) -> None:
+        # "no emojis in code, comments": what follows the comma may be negated or not.
+        unsure = mark == "," and self.sign is not True
+        self.close()
+        self.sign = None if unsure else True
+        self.said.append([])
+        self.reason, self.last, self.tie = False, "", ""
+
+    def add(self, stems: list[str], name: str = "", tells: bool = True) -> None:
+        for one in stems:
+            self.words.append(one)
+            self.clause.append((one, self.sign, tells))
+            self.said[-1].append(one)
+            self.ties.setdefault(one, set()).add(self.tie)
+            self.why[one] = self.reason and self.why.get(one, True)
+        if name:
+            self.names.setdefault(name, set()).update(stems)
+            self.clause.append((name, self.sign, tells))
+        if self.non:
+            self.sign, self.non = True, False
+        self.last = ""
+
+    def word(self, raw: str, following: str) -> None:
+        before, self.last, was = self.last, raw, self.sign
+        if raw in TIES or (raw in STOP and raw not in ARTICLES):
+            self.tie = raw if raw in TIES and before not in _PHRASAL else ""
+        over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
+        pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
+        against = over or pair or raw in _NEG or raw.endswith("n't")
+        if raw in _UNDO | _LIMIT and self.sign is False:
+            # "never push without tests" does not say never to push, but to test first
+            if raw in _UNDO or raw == "until":
+                self.said[-1].append("<after")
+            self.small.add("an order" if raw in _UNDO else "not")
+            self.clause = [(word, good or None, tells) for word, good, tells in self.clause]
+        if raw in _UNDO:
+            self.sign, self.negated = not self.sign, bool(self.sign)
+        elif against and before in _WHOSE and self.clause:
+            self.small.add("not")
+        elif against:
+            self.sign, self.negated, self.non = False, True, raw == "non"
+        elif (raw in _TURN and before not in _NEG and before[-3:] != "n't") or (raw == "as" and not before):
+            self.close()
+            self.said[-1].append("<so")
+            self.reason |= raw in {"because", "since", "as"}
+        elif (raw in _BACK or (raw in _NEEDLESS and before in _COPULA)) and self.sign:
+            self.back = len(self.clause)
+        if raw in _ORDER or over:
+            self.said[-1].append("<" + raw)
+        if not over:
+            self.note_small("unless" if raw == "until" and was is False else raw)  # "not until" is "not unless"
+        if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
+            one = "#" + _DIGITS[raw] if raw in _DIGITS else stem(raw)
+            self.forms[one] = raw
+            if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
+                self.tie = ""
+            self.add([one], tells=one not in _VAGUE)
+            self.last = raw
+
+    def note_small(self, raw: str) -> None:
+        """Keep a grammar word that can change the meaning."""
+        if raw in SMALL | _LIMIT | _DEGREE:
+            self.small.add(raw)
+        if raw in _ORDER - {"than", "then"} or raw == "first":
+            self.small.add("an order")
+
+
+def _order(said: list[list[str]]) -> frozenset[tuple[str, str]]:
+    pairs: set[tuple[str, str]] = set()
+    for i, clause in enumerate(said):
+        for j, mark in enumerate(clause):
+            if mark[0] != "<" or mark == "<so":
+                continue
+            left, right = clause[max(0, j - 8) : j], clause[j + 1 : j + 9]
+            if all(w[0] == "<" for w in left):  # "before committing, run the tests"
+                left = [[], *said, []][i if mark == "<then" else i + 2][:8]
+                left = [] if left[:1] == ["<so"] else left
+            if mark == "<after":
+                left, right = right, left
+            both = {*left} & {*right}  # it stands on either side: that gives it no place
+            pairs.update((a, b) for a in left for b in right if not {a, b} & both and a[0] != "<" != b[0])
+    return frozenset(pairs)
