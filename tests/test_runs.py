@@ -186,6 +186,13 @@ def test_one_held_note_that_is_refused_does_not_stop_the_others(home: Home) -> N
     assert [(row["rule"], row["code"]) for row in done.json["refused"]] == [("Move fixtures first.", "exists")]
 
 
+@pytest.mark.parametrize("run", ["测试", "a b/c", "..", "x" * 99])
+def test_a_run_of_any_name_has_its_session(home: Home, run: str) -> None:
+    _told(home, "run", "start", "--run", run)
+    assert _told(home, "note", "Quote paths.", "--run", run)["action"] == "held"
+    assert _told(home, "note", "Stage by name.", "--run", f"{run}2")["action"] == "added"
+
+
 def test_a_damaged_session_file_ends_no_command(home: Home) -> None:
     _told(home, "run", "start")
     file = next(Path(os.environ["HOME"]).rglob("*.run.jsonl"))
