@@ -272,6 +272,18 @@ def test_runs_of_two_branches_never_conflict(tmp_path: Path, learnloop: Run) -> 
     assert [path for path in changed if not path.startswith(".claude/memory/.runs/2026-06/")] == []
 
 
+def test_a_committed_run_is_no_lesson_to_anybody(tmp_path: Path, learnloop: Run) -> None:
+    """Neither in the work tree nor in the index, nor in a comparison of branches."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    git(home.root, "switch", "-q", "-c", "other")
+    _told(home, "run", "ok")
+    assert _told(home, "check")["findings"] == []
+    assert _told(home, "check", "--staged")["findings"] == []
+    assert home.learnloop("diff", "main...HEAD", "--json", cwd=home.root).json["summary"]["changes"] == {}
+
+
 def test_a_committed_run_can_be_undone(tmp_path: Path, learnloop: Run) -> None:
     home = make_home("project", tmp_path / "code", learnloop)
     (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
