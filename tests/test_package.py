@@ -59,6 +59,7 @@ def test_no_module_has_network_code() -> None:
         ("yaml", "yamlhead.py"),
         ("mistune", "outline.py"),
         ("git", "history.py"),
+        ("betterleaks", "outside.py"),
     ],
 )
 def test_each_dependency_has_one_home(package: str, home: str) -> None:
