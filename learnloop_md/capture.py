@@ -25,11 +25,13 @@ def by_id(rows: Iterable[Lesson]) -> dict[str, Lesson]:
 
 
 def check(told: Told) -> None:
-    """Raises RefusedError for a secret in any field (R004-20)."""
+    """Raises RefusedError for a secret in any field (R004-20), and for what would steer a model."""
     record = told.record
     fields = {name: value for name, value in record._asdict().items() if isinstance(value, str)}
     more = {"edge_cases": "\n".join(record.edge_cases), "stack_tags": "\n".join(record.stack_tags)}
-    guard.refuse_secrets({**fields, **more, "tags": "\n".join(told.tags)})
+    fields |= {**more, "tags": "\n".join(told.tags)}
+    guard.refuse_secrets(fields)
+    life.refuse_poison("the record", "\n\n".join(fields.values()))
 
 
 def capture(draft: Draft, told: Told, *, skill_version: str = "", own_run: bool = False) -> Outcome:

@@ -103,9 +103,14 @@ def check_saying(saying: Saying) -> None:
                 code=found.reason,
             )
     texts = (saying.title, saying.rule, saying.why, saying.how, saying.context, saying.evidence, "\n".join(saying.tags))
-    if doubt := poison.find("\n\n".join(texts)):
+    refuse_poison("the note", "\n\n".join(texts))
+
+
+def refuse_poison(name: str, text: str) -> None:
+    """Nothing, when a text holds nothing that would steer a model. Raises RefusedError (design §10)."""
+    if doubt := poison.find(text):
         hint = "write it again without them" if doubt.code in ("hidden-unicode", "bidi-control") else _DOUBT_HINT
-        raise RefusedError(f"the note {doubt.message}", hint, code=doubt.code)
+        raise RefusedError(f"{name} {doubt.message}", hint, code=doubt.code)
 
 
 _DOUBT_HINT = (
