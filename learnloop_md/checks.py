@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability
+from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability, record
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -62,6 +62,7 @@ def findings(
     for lesson in memory.lessons.values() if only is None else [memory.lessons[slug] for slug in sorted(only)]:
         found += _of_lesson(memory, lesson)
         found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
+    found += _of_ids(memory)
     found += _of_document(memory)
     if memory.place.kind == "skill":
         found += _of_skill(memory, read_other)
@@ -114,6 +115,8 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
         return []
     tree = head.read(parts).tree if (parts := head.split(lesson.text)) else {}
     found = [*_of_names(lesson, tree), *_of_body(lesson), *_of_state(memory, lesson, tree)]
+    for row in record.weaknesses(lesson):
+        found.append(_at(lesson, row.field, row.code, row.message, ERROR if row.is_error else WARNING))
     if not lessonfile.is_editable(lesson):
         message = "the head is written so that no field can be added: write metadata as a block, one field a line"
         found.append(_at(lesson, "metadata", "head-not-editable", message))
@@ -125,6 +128,15 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
             message = f"a private lesson (type {lesson.type}) is tracked by git: git rm --cached {path}"
             found.append(_at(lesson, "type", "private-tracked", message, ERROR))
     return found
+
+
+def _of_ids(memory: Memory) -> Iterator[Finding]:
+    """Records of two branches that took the same id (R000-09)."""
+    first: dict[str, str] = {}
+    for slug, lesson in sorted(memory.lessons.items()):
+        if lesson.record and lesson.id and first.setdefault(lesson.id, slug) != slug:
+            message = f"the id {lesson.id} is that of {first[lesson.id]} too: give one of them another"
+            yield _at(lesson, "id", "duplicate-id", message)
 
 
 def _of_names(lesson: Lesson, tree: Mapping[str, Tree]) -> Iterator[Finding]:

@@ -145,7 +145,8 @@ class Commits:
             if "U" in self.now.paths.get(path, ""):
                 raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
             flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
-            if flags and not (flags == "??" and plan.change == "init"):  # init adopts a file that is new to git
+            ours = plan.change == "state" or (flags == "??" and plan.change == "init")  # init adopts what is new to git
+            if flags and not ours:
                 hint = "commit or stash it first, so that your edit and ours stay apart"
                 raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
 

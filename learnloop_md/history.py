@@ -113,10 +113,10 @@ def steps(place: Place, slug: str = "", limit: int = 0, *, full: bool = False) -
     """
     repo = _repo(place)
     head = git.head(repo)
-    if not head:
-        return []
-    if not slug:
-        return [_step(place, row) for row in walk.commits(repo, head, [place.inside or "."], limit, full=full)]
+    if not head or not slug:
+        return (
+            [_step(place, row) for row in walk.commits(repo, head, paths_of(place), limit, full=full)] if head else []
+        )
     found: list[Step] = []
     names = {slug}
     while head and (not limit or len(found) < limit):
@@ -137,6 +137,17 @@ def lesson_of(place: Place, path: str) -> str:
     """The lesson whose file a path of the repository is, "" for any other file."""
     inner = place.inner(path)
     return lessonfile.stem(inner) if place.is_lesson(inner) else ""
+
+
+def is_beside(place: Place, path: str) -> bool:
+    """Whether a path of the repository is ours without being a lesson's: the state, or how a run ended."""
+    return path == place.in_repo(place.values) or place.is_run(place.inner(path))
+
+
+def paths_of(place: Place) -> list[str]:
+    """Where in the repository everything of the memory stands."""
+    values = place.in_repo(place.values)
+    return [place.inside or ".", *([] if values.startswith("..") else [values])]
 
 
 def _step(place: Place, row: walk.Visited) -> Step:

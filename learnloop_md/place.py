@@ -14,6 +14,8 @@ from learnloop_md.settings import Settings
 
 INDEX = "MEMORY.md"
 NOTEBOOKS = ("memory.md", "review-patterns.md")
+RUNS = ".runs"  # how runs ended; a folder that begins with a dot holds no lessons
+STATE = "memory.json"
 IN_REPOSITORY = "the repository's .claude/memory"
 
 
@@ -57,6 +59,11 @@ class Place(NamedTuple):
         key = hashlib.sha256(str(self.folder).encode(errors="surrogateescape")).hexdigest()[:12]
         return own_folder(self.repo) / key
 
+    @property
+    def values(self) -> str:
+        """The path of the state file from the folder: beside SKILL.md, or beside MEMORY.md (R003-51)."""
+        return f"../{STATE}" if self.kind == "skill" else STATE
+
     def owns(self, path: Path) -> bool:
         """Whether a file, by its absolute path, is a lesson's or the document of this memory."""
         real = Path(os.path.realpath(path))
@@ -90,9 +97,14 @@ class Place(NamedTuple):
         return path.removeprefix(prefix) if path.startswith(prefix) else ""
 
     def is_lesson(self, path: str) -> bool:
-        """Whether a lesson file may stand at a path of the memory."""
+        """Whether a lesson file may stand at a path of the memory: below no folder that begins with a dot."""
         among = not self.lessons or path.startswith(f"{self.lessons}/")
-        return among and path.endswith(".md") and path != self.document
+        hidden = any(part.startswith(".") for part in path.split("/")[:-1])
+        return among and not hidden and path.endswith(".md") and path != self.document
+
+    def is_run(self, path: str) -> bool:
+        """Whether a path of the memory is how a run ended."""
+        return path.startswith(f"{RUNS}/") and path.endswith(".md")
 
     def path_of(self, slug: str) -> str:
         """Where a new lesson's file stands."""

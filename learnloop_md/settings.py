@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     session_tokens: int = 500  # what a session is told at its start (design §7)
     recall_on_prompt: bool = False  # whether a prompt brings the lessons that fit it (design §7)
     correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
+    commit_runs: bool = False  # whether outcomes of runs are committed in a code repository too (R004-90)
     hooks_commit: bool = False  # whether Claude's hooks may move HEAD of a code repository (design §6)
     policy_authors: int = 1  # different authors whose sightings a lesson needs before it graduates
     policy_owners: bool = False  # what CODEOWNERS guards names its owners, and no move gets past them

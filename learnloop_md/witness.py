@@ -200,10 +200,8 @@ def _where(place: Place) -> list[str]:
 
 def is_ours(place: Place, path: str) -> bool:
     """Whether a path of the repository is a file of the memory."""
-    inner = place.inner(path)
-    if place.is_lesson(inner) and not any(name.startswith(".") for name in inner.split("/")[:-1]):
-        return True
-    return path in (place.followed(place.document), place.in_repo(place.document))
+    documents = (place.followed(place.document), place.in_repo(place.document))
+    return place.is_lesson(place.inner(path)) or path in documents
 
 
 def _call(place: Place, *args: str, check: bool) -> subprocess.CompletedProcess[bytes]:

@@ -162,6 +162,7 @@ def test_status_answers_with_its_keys(world: Path, learnloop: Run) -> None:
         "cleanup_reasons": [],
         "oldest_candidate": {"slug": "cold", "days": 1},
         "next": None,
+        "runs": {"open": [], "abandoned": []},
     }
 
 
@@ -435,6 +436,8 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "textconv",
         "report",
         "replay",
+        "stats",
+        "where",
     }  # a merge driver and a report write where they are told
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
