@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 from learnloop_md import brief, claude, digest, moment
+from learnloop_md import place as places
 from learnloop_md.brief import Brief
 from learnloop_md.moment import Moment
 from learnloop_md.place import Place
@@ -88,10 +88,5 @@ def of_skill(now: Moment, name: str) -> str:
 
 
 def _skill_folder(now: Moment, name: str) -> Path | None:
-    """Where a skill of this name stands, as Claude looks for it."""
-    if not re.fullmatch(r"[\w][\w.-]{0,99}", name):
-        return None
     roots = [now.cwd, *([now.repo.root, now.repo.main_root] if now.repo else [])]
-    folders = [*(root / ".claude" for root in dict.fromkeys(roots)), claude.home()]
-    found = (folder / "skills" / name for folder in folders)
-    return next((folder for folder in found if (folder / "SKILL.md").is_file()), None)
+    return places.skill_named(name, roots)
