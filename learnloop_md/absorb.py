@@ -25,8 +25,8 @@ from learnloop_md.tree import HeadError, field_of
 OURS = (
     "state", "title", "created", "kind", "tags", "context", "seen", "confirmed", "disputed", "pinned",
     "reviewed", "revived", "archive_note", "codified_in", "supersedes", "superseded_by", "renamed_from",
-    "skill_version", "anchors", "id", "task_type", "input_summary", "approach", "outcome", "confidence",
-    "what_worked", "what_failed", "edge_cases", "run_duration_ms", "stack_tags", "human_confirmed",
+    "skill_version", "anchors", "id", "timestamp", "task_type", "input_summary", "approach", "outcome",
+    "confidence", "what_worked", "what_failed", "edge_cases", "run_duration_ms", "stack_tags", "human_confirmed",
 )  # fmt: skip
 
 

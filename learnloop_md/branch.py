@@ -13,7 +13,7 @@ from learnloop_md.plan import Edit, Plan
 
 
 def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
-    """Plan a change here and commit it on the new branch `name`, made from HEAD; here nothing changes.
+    """Plan a change here and commit its plans on the new branch `name`, made from HEAD; here nothing changes.
 
     Raises UnableError where files of the change differ from HEAD: the branch could not hold just this change.
     """
@@ -28,7 +28,11 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
         _check_fit(done, place, repo, row.edits)
     if asked.dry_run or not done.plans:
         return done
-    return done._replace(commits=(_commit(place, repo, done.plans[0], name),), notices=())
+    made = [git.head(repo)]
+    for row in done.plans:
+        made.append(_commit(place, repo, row, made[-1]))
+    git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
+    return done._replace(commits=tuple(made[1:]), notices=())
 
 
 def check_form(repo: git.Repo, name: str) -> None:
@@ -62,12 +66,10 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
             raise UnableError(f"{path} is not as in HEAD", f"commit it first, or {hint}", code="dirty-memory")
 
 
-def _commit(place: Place, repo: git.Repo, row: Plan, name: str) -> str:
+def _commit(place: Place, repo: git.Repo, row: Plan, parent: str) -> str:
     files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
-    parent, sign = git.head(repo), not place.own_repo and git.signs(repo)
-    new = plumbing.commit_of(repo, parent, plumbing.Commit(files, plan.message(row), sign=sign))
-    git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", new, "0" * len(new))
-    return new
+    sign = not place.own_repo and git.signs(repo)
+    return plumbing.commit_of(repo, parent, plumbing.Commit(files, plan.message(row), sign=sign))
 
 
 def _blob(repo: git.Repo, path: str, edit: Edit) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import claude, git, place, sessions
+from learnloop_md import claude, git, place, repos, sessions
 from learnloop_md.errors import LearnloopError, RefusedError, UsageError
-from learnloop_md.lesson import check_day
+from learnloop_md.lesson import check_day, slugify
 from learnloop_md.place import Place
 
 if TYPE_CHECKING:
@@ -80,6 +81,21 @@ class Call(NamedTuple):
             if skill:
                 return place.given(self.cwd, skill, "the skill invoked in this session")
         return self.place
+
+    @property
+    def session(self) -> str:
+        """Whose open run is meant: Claude's session, else the one of --run or of the terminals of this repository."""
+        claimed, run = claude.session(), self.text("run").strip()
+        if sessions.is_name(claimed):
+            return claimed
+        key = hashlib.sha256(f"{self.home}\n{claimed}\n{run}".encode(errors="surrogateescape")).hexdigest()[:8]
+        named = slugify(run) if run else "terminal"
+        return f"{named if named.isascii() else 'run'}-{key}"
+
+    @property
+    def home(self) -> str:
+        """Where the tool keeps its own files on the repository around the working directory; git is not started."""
+        return str(place.own_folder(repos.near(self.cwd)))
 
     def captured(self, slug: str) -> None:
         """Remember that this session has captured a lesson, so that nothing asks for it at its end."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import codify, guard, head, index, lessonfile, notebook, portability
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
-from learnloop_md.lines import open_at_end, scan, split_lines
+from learnloop_md.lines import conflict_line, open_at_end, scan, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.tree import Tree, field_of
 
@@ -52,13 +52,15 @@ class Finding(NamedTuple):
 ReadOther = Callable[[str], "str | None"]  # a path from the memory's folder, such as ../SKILL.md, to its text
 
 
-def findings(memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict] = ()) -> list[Finding]:
-    """Everything `check` has to say, sorted by place."""
+def findings(
+    memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict] = (), only: Collection[str] | None = None
+) -> list[Finding]:
+    """Everything `check` has to say, sorted by place; `only` spares it all lessons but these."""
     found = [Finding(q.path, q.line, q.reason, ERROR, q.message) for q in memory.quarantined]
     for path, kept in memory.doubled:
         message = f"the slug {lessonfile.stem(path)!r} stands twice; {kept} is used"
         found.append(Finding(path, 1, "duplicate-slug", ERROR, message))
-    for lesson in memory.lessons.values():
+    for lesson in memory.lessons.values() if only is None else [memory.lessons[slug] for slug in sorted(only)]:
         found += _of_lesson(memory, lesson)
         found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
     found += _of_document(memory)
@@ -336,6 +338,11 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
         return Finding("../SKILL.md", 1, code, severity, message)
 
     found = [said("invalid-skill", ERROR, fault) for fault in codify.skill_faults(text)]
+    if at := conflict_line(text):
+        found.append(Finding("../SKILL.md", at, "conflict-markers", ERROR, "holds the markers of a merge conflict"))
+    for number, at in _doubled_numbers(text):
+        message = f"the number {number} is given twice in this list; what cites it may mean either"
+        found.append(Finding("../SKILL.md", at, "number-twice", WARNING, message))
     found += [Finding("../SKILL.md", n, "portability", WARNING, why) for n, why in portability.claude_only(text)]
     name = memory.place.document
     prose, contract = codify.prose_and_contract(text)
@@ -355,6 +362,23 @@ def _of_skill(memory: Memory, read_other: ReadOther) -> list[Finding]:
     return found
 
 
+def _doubled_numbers(text: str) -> Iterator[tuple[int, int]]:
+    """Numbers given twice in a numbered list, with the second line; a list that numbers all items alike is a style."""
+    items: list[tuple[int, int]] = []
+    for line in [*scan(text), None]:
+        bare = line.text if line and line.place == "text" else ""
+        match = re.match(r"(\d{1,6})[.)]\s", bare)
+        if line and match and not (items and int(match[1]) < items[-1][0]):
+            items.append((int(match[1]), line.number + 1))
+            continue
+        if line and not match and (not bare.strip() or re.match(r"\s|<{7}|={7}|>{7}|\|{7}", bare)):
+            continue
+        counts = Counter(number for number, _ in items)
+        if len(counts) > 1:
+            yield from {number: at for number, at in items if counts[number] > 1}.items()
+        items = [(int(match[1]), line.number + 1)] if line and match else []
+
+
 def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
     """Archive notes that name a file which is not there, or a rule that was edited away."""
     found: list[Finding] = []
@@ -363,7 +387,7 @@ def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
         if not match:
             continue
         name = lesson.codified_in or match[1]
-        texts = [read_other(prefix + name) for prefix in _bases(memory)]
+        texts = [read_other(prefix + name) for prefix in bases(memory)]
         text = next((text for text in texts if text is not None), None)
         if text is None:
             message = f"the archive note names {name}, which does not exist"
@@ -403,7 +427,7 @@ def _at(lesson: Lesson, field: str, code: str, message: str, severity: str = WAR
     return Finding(lesson.path, _line_of(lesson, field), code, severity, message)
 
 
-def _bases(memory: Memory) -> list[str]:
+def bases(memory: Memory) -> list[str]:
     """From where an archive note may name its file: the skill, the repository's root, the memory itself."""
     bases = ["../", ""] if memory.place.kind == "skill" else [""]
     if memory.place.repo and memory.place.inside:

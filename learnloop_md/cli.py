@@ -12,7 +12,7 @@ import typer
 
 from learnloop_md import __version__, door
 from learnloop_md.answer import give_error
-from learnloop_md.commands import TABLE, Command, Option
+from learnloop_md.commands import TABLE, Command, Option, Word
 from learnloop_md.errors import UsageError
 
 _HELP = """A markdown-native, git-tracked memory for Claude Code and agent skills.
@@ -76,9 +76,7 @@ def _function(command: Command) -> Callable[..., int]:
             word.name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if word.required else None,
-            annotation=Annotated[str, typer.Argument(help=word.help)]
-            if word.required
-            else Annotated[str | None, typer.Argument(help=word.help)],
+            annotation=Annotated[_type_of(word), typer.Argument(help=word.help)],
         )
         for word in command.words
     ]
@@ -86,6 +84,10 @@ def _function(command: Command) -> Callable[..., int]:
     call.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
+
+
+def _type_of(word: Word) -> Any:
+    return list[str] if word.many else str if word.required else str | None
 
 
 def _is_given(value: object) -> bool:

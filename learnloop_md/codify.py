@@ -42,6 +42,11 @@ def codified_slugs(text: str) -> list[tuple[str, int]]:
     return found
 
 
+def codified_days(text: str) -> dict[str, str]:
+    """The slugs whose rules stand in a text, with the day on which they were codified."""
+    return dict(re.findall(r"<!-- learnloop: (\S+) (\d{4}-\d\d-\d\d) -->", text))
+
+
 def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION) -> Outcome:
     """Add the rule to the target and archive the lesson, in one commit (R002-40, R002-41, R004-40).
 

@@ -14,6 +14,7 @@ class Word(NamedTuple):
     name: str
     help: str
     required: bool = True
+    many: bool = False  # the last word alone: as many as are given
 
 
 class Option(NamedTuple):
@@ -107,8 +108,68 @@ TABLE = (
             Option("--tag", "A tag; may be repeated.", "list"),
             Option("--same", "It is this lesson, whatever the words."),
             Option("--new", "It is a new lesson, whatever the words.", "flag"),
+            Option("--manual", "A person says it: confidence 1.0, confirmed by them, never held.", "flag"),
             Option("--supersedes", "It takes the place of this lesson."),
         ),
+    ),
+    Command(
+        "capture",
+        "runverbs:capture_run",
+        "Keep the record of a run, a JSON object, whatever its outcome.",
+        (),
+        (
+            *_WRITE,
+            Option("--from", 'The file with the JSON object; "-" reads standard input.'),
+            Option("--prompt", "Print what to ask for the record instead.", "flag"),
+            Option("--task", "With --prompt: the task, as it was given."),
+            Option("--log", "With --prompt: where the run's log is, or the state it ended in."),
+        ),
+    ),
+    Command(
+        "run",
+        "runverbs:run",
+        "Begin and end a run (notes made in it wait until it is verified), or record how one ended.",
+        (
+            Word("what", "start, finish, abandon; ok, partial, failed alone; feedback."),
+            Word("outcome", "After finish: ok, partial or failed. After feedback: yes or no.", required=False),
+        ),
+        (
+            *_WRITE,
+            Option("--skill", "With start: the skill that runs."),
+            Option("--task", "With start: what the run is to do."),
+            Option("--note", "How it ended, in a sentence."),
+            Option("--verified", "The result was checked: held notes become lessons.", "flag"),
+        ),
+    ),
+    Command(
+        "import",
+        "importverbs:bring_in",
+        "Bring in learnings of other tools: JSON lines, .learnings, steer's lessons.db, learnings.md, a memory.md.",
+        (Word("source", "The file, or the .learnings folder."),),
+        (
+            *_WRITE,
+            Option("--format", "jsonl, learnings, steer, promoted (learnings.md) or notebook; else as it looks."),
+            Option("--partial", "Bring in the good lines of a JSON lines file that has bad ones.", "flag"),
+        ),
+    ),
+    Command("stats", "runverbs:show_stats", "What runs and lessons add up to; warns of many failures.", (), _LOOK),
+    Command(
+        "state",
+        "stateverbs:keep_state",
+        "A skill's small state in memory.json: counters, the last run's decisions, by key.",
+        (
+            Word("what", "get, set, incr, delete, list."),
+            Word("key", "The key.", required=False),
+            Word("value", "For set: JSON, else a text. For incr: by how much; else 1.", required=False),
+        ),
+        _WRITE,
+    ),
+    Command(
+        "where",
+        "stateverbs:where",
+        "Say which tier a fact belongs to: nowhere, the state, or a lesson.",
+        (Word("fact", "The fact."),),
+        (JSON,),
     ),
     Command(
         "show",
@@ -231,6 +292,19 @@ TABLE = (
         ),
     ),
     Command(
+        "diff",
+        "diffing:diff",
+        "Tell what changed between two states of the memories: what was lost, what came, what is wrong.",
+        (Word("range", "BASE...HEAD, BASE..HEAD or a revision (against HEAD); else HEAD and the work tree.", False),),
+        (
+            *_LOOK,
+            Option("--staged", "Compare with what is staged.", "flag"),
+            Option("--worktree", "Compare with the work tree.", "flag"),
+            Option("--format", "text, markdown (a comment), summary (a job's), json, github (annotations) or sarif."),
+            Option("--fail-on", "Exit 1 on: error, warning, loss, policy, or kinds and codes, with commas between."),
+        ),
+    ),
+    Command(
         "verify",
         "checkup:verify_memory",
         "With --witness: report what was rolled back or edited behind the memory's history; exit 1 on findings.",
@@ -272,6 +346,18 @@ TABLE = (
         ),
     ),
     Command(
+        "share",
+        "sending:share",
+        "Put lessons, scrubbed, on a branch of a team's memory, one commit each; here nothing changes.",
+        (Word("slugs", "The lessons.", many=True),),
+        (
+            *_WRITE,
+            Option("--to", "The team's memory: its folder, or its skill's (required)."),
+            Option("--branch", "The branch's name; else learnloop/share-DAY-LESSON."),
+            Option("--hide", "A word that must not leave, such as a customer's name; may be repeated.", "list"),
+        ),
+    ),
+    Command(
         "log",
         "views:log",
         "List the commits that changed the memory or one lesson.",
@@ -288,13 +374,16 @@ TABLE = (
     Command(
         "export",
         "export:export",
-        "agents: put the current lessons into AGENTS.md, as a block that is renewed and never overwrites an edit.",
-        (Word("what", "agents."),),
+        "agents, bundle: a block in AGENTS.md, in a skill's learnings.md. jsonl, mirror: a text, or a file (--to).",
+        (Word("what", "agents, jsonl, mirror, bundle."),),
         (
             *_LOOK,
-            Option("--to", "Another file than AGENTS.md at the repository's root."),
+            Option("--to", "The file; else AGENTS.md at the repository's root, the skill's learnings.md, or none."),
+            Option("--all", "jsonl: archived lessons too.", "flag"),
             Option("--remove", "Take the block out again.", "flag"),
-            Option("--replace", "Where the block was edited by hand: keep the edited text outside of it.", "flag"),
+            Option(
+                "--replace", "Keep an edited block's text outside of it; overwrite a file that is not ours.", "flag"
+            ),
             Option("--dry-run", "Show the diff; write nothing.", "flag"),
         ),
     ),

@@ -94,9 +94,9 @@ class Commits:
         found = {}
         for path, flags in self.now.paths.items():
             inner = path.removeprefix(prefix)
-            known = inner == place.document or not place.lessons or inner.startswith(f"{place.lessons}/")
+            known = inner == place.document or place.may_be_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            ours = path.startswith(prefix) and inner.endswith(".md") and known and not is_link
+            ours = path.startswith(prefix) and known and not is_link
             if ours and inner not in hurt | secret:
                 found[inner] = flags
         return found
@@ -120,7 +120,8 @@ class Commits:
             if "U" in self.now.paths.get(path, ""):
                 raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
             flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
-            if flags and not (flags == "??" and plan.change == "init"):  # init adopts a file that is new to git
+            ours = plan.change == "state" or (flags == "??" and plan.change == "init")  # init adopts what is new to git
+            if flags and not ours:
                 hint = "commit or stash it first, so that your edit and ours stay apart"
                 raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
 

@@ -52,8 +52,13 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
         else:
             given[option.name] = int(value) if option.kind == "number" else value
     required = sum(1 for word in command.words if word.required)
-    if not required <= len(positional) <= len(command.words):
+    many = bool(command.words) and command.words[-1].many
+    if not required <= len(positional) or (len(positional) > len(command.words) and not many):
         return None
+    if many:
+        first = len(command.words) - 1
+        given[command.words[-1].name] = positional[first:]
+        positional = positional[:first]
     given.update({word.name: value for word, value in zip(command.words, positional, strict=False)})
     return command.name, given
 

@@ -1,4 +1,4 @@
-"""`export`: lessons for programs and agents that know nothing of this tool; now a block in AGENTS.md."""
+"""`export`: lessons for programs and agents that know nothing of this tool."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import agents, git, managed, memory, skill, store
-from learnloop_md.answer import Answer, coloured, use_colour
+from learnloop_md import agents, git, managed, memory, outgoing, outline, runlog, skill, stats, store
+from learnloop_md.answer import Answer, coloured, use_colour, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import RefusedError, UnableError, UsageError
 from learnloop_md.managed import Block
 from learnloop_md.place import Place
 from learnloop_md.plan import Edit, diff
 
-KNOWN = ("agents",)
+KNOWN = ("agents", "jsonl", "mirror", "bundle")
 FILE = "AGENTS.md"
+BUNDLE = "learnings.md"
 SUFFIXES = (".md", ".mdc")
 
 
@@ -36,13 +37,17 @@ class Change(NamedTuple):
 
 
 def export(call: Call) -> Answer:
-    """Put the block into AGENTS.md, renew it, or take it out: the file is the person's, so nothing is committed.
+    """agents, bundle: a block in a file that is the person's, so nothing is committed. jsonl, mirror: a text.
 
     Raises RefusedError where the block was edited by hand or its markers are broken, UsageError for a wrong file.
     """
     what = call.text("what")
     if what not in KNOWN:
         raise UsageError(f"there is no export {what!r}", f"known: {', '.join(KNOWN)}")
+    if what in ("jsonl", "mirror"):
+        return _told(call, what)
+    if what == "bundle":
+        return _bundled(call)
     if call.flag("remove"):
         target = _target(call.cwd, call.text("to") or FILE, named=bool(call.text("to")))
         change = _removed(target, replace=call.flag("replace"))
@@ -51,6 +56,60 @@ def export(call: Call) -> Answer:
         target = _target(call.cwd, call.text("to") or FILE, named=bool(call.text("to")), place=place)
         change = _exported(target, place, replace=call.flag("replace"))
     return _written(call, target, change)
+
+
+def _told(call: Call, what: str) -> Answer:
+    """The lessons as a text, on standard output or in the file that --to names."""
+    place = call.place
+    found = memory.load(place)
+    rows = outgoing.shared(found)
+    if what == "mirror":
+        ended = stats.collect(rows, runlog.load(place))
+        text = outgoing.mirror(rows, _title(place, place.repo), call.today, ended)
+    else:
+        rows = [lesson for lesson in rows if lesson.is_active or call.flag("all")]
+        text = outgoing.jsonl(found, rows)
+    kept = len(found.private)
+    notices = (f"{kept} private {'lesson stays' if kept == 1 else 'lessons stay'} here",) if kept else ()
+    slugs = [lesson.slug for lesson in rows]
+    if not call.text("to"):
+        return Answer(visible_lines(text) if what == "mirror" else text, {"text": text, "lessons": slugs}, notices)
+    return _saved(call, place, what, text, slugs)._replace(notices=notices)
+
+
+def _saved(call: Call, place: Place, what: str, text: str, slugs: list[str]) -> Answer:
+    """Write a text into a file; one that somebody else made is not overwritten without --replace."""
+    name = call.text("to")
+    path = Path(os.path.normpath(call.cwd / name)).resolve()
+    if path.is_dir() or (path.exists() and not path.is_file()):
+        raise UsageError(f"--to {name}: not a file", "name one")
+    if path.is_relative_to(place.folder):
+        raise UsageError(f"{name} lies in the memory itself", "name a file outside of it")
+    old = (store.read_bytes(path) or b"").decode("utf-8", "surrogateescape") if path.exists() else None
+    ours = not old or (outgoing.MIRROR_MARK in old if what == "mirror" else old.startswith("{"))
+    if not ours and not call.flag("replace"):
+        raise RefusedError(f"{name} is not ours", "name another file, or say --replace", code="exists")
+    return _written(call, Target(path, name, old), Change(text, tuple(slugs)))
+
+
+def _bundled(call: Call) -> Answer:
+    """The current lessons as a block in the learnings.md that ships with the skill."""
+    place = call.place
+    named = call.text("to")
+    if place.kind != "skill" and not named:
+        raise UsageError("this memory belongs to no skill", "name the file: --to learnings.md")
+    target = _target(call.cwd if named else place.folder.parent, named or BUNDLE, named=True, place=place)
+    if call.flag("remove"):
+        return _written(call, target, _removed(target, replace=call.flag("replace")))
+    rows = [lesson for lesson in outgoing.shared(memory.load(place)) if lesson.state == "current"]
+    if not rows and target.text is None:
+        raise RefusedError("no lesson is current yet: candidates do not ship", "learnloop review", code="empty")
+    inside, head = outgoing.bundle(rows), target.text if target.text is not None else outline.LEARNINGS
+    block = managed.find(head, target.name)
+    kept = _edited(target, block, replace=call.flag("replace"))
+    text = managed.with_block(head, block, inside, keep=kept)
+    notices = (f"{target.name}: the edited text now stands below the block",) if kept else ()
+    return _written(call, target, Change(text, tuple(lesson.slug for lesson in rows), notices))
 
 
 def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) -> Target:

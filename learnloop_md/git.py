@@ -180,6 +180,11 @@ def resolve(repo: Repo, revision: str) -> str:
     return call(repo.root, *args, check=False).stdout.decode().strip()
 
 
+def is_shallow(repo: Repo) -> bool:
+    """Whether the clone's history was cut off."""
+    return (repo.common_dir / "shallow").exists()
+
+
 def head_id(where: Path) -> str:
     """The commit that HEAD names in a folder that has one."""
     return out(where, "rev-parse", "HEAD")

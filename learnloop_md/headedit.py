@@ -18,7 +18,7 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
     """
     parts = split(text)
     if parts is None:
-        kept = {key: value for key, value in changes.items() if not _is_nothing(value)}
+        kept = {key: value for key, value in changes.items() if not _is_nothing(key, value)}
         if not kept:
             return text
         eol = "\r\n" if "\r\n" in text else "\n"
@@ -39,9 +39,14 @@ def with_fields(text: str, changes: Mapping[str, Field]) -> str:
     return result
 
 
-def _is_nothing(value: Field) -> bool:
-    """Whether a field of this value is left out (an empty text is a value)."""
-    return not value and not isinstance(value, str)
+_ANSWERS = {"human_confirmed"}  # where false is an answer; elsewhere it is what a missing field says
+
+
+def _is_nothing(key: str, value: Field) -> bool:
+    """Whether a field of this value is left out (an empty text and zero are values)."""
+    if isinstance(value, bool):
+        return not value and key not in _ANSWERS
+    return not value and not isinstance(value, (str, int, float))
 
 
 def _set(lines: list[str], key: str, value: Field, eol: str) -> None:
@@ -64,7 +69,7 @@ def _set(lines: list[str], key: str, value: Field, eol: str) -> None:
             del lines[inside[0]]  # its only field went; a bare `metadata:` is how an edit began it
     elif key in top and key != "metadata":
         _replace(lines, top[key], key, value, 0, eol)
-    elif _is_nothing(value):
+    elif _is_nothing(key, value):
         return
     elif key in ("name", "description"):
         at = top["name"][1] if "name" in top else 0
@@ -110,7 +115,7 @@ def _is_event(item: Tree) -> bool:
 
 def _replace(lines: list[str], span: tuple[int, int], key: str, value: Field, indent: int, eol: str) -> None:
     old = lines[span[0] : span[1]]
-    if _is_nothing(value) and value is not False:
+    if _is_nothing(key, value) and value is not False:
         del lines[span[0] : span[1]]
         return
     new = render_field(key, value, indent, eol)
@@ -161,6 +166,8 @@ def render_field(key: str, value: Field, indent: int, eol: str = "\n") -> list[s
     pad = " " * indent
     if isinstance(value, bool):
         return [f"{pad}{key}: {'true' if value else 'false'}{eol}"]
+    if isinstance(value, (int, float)):
+        return [f"{pad}{key}: {value!r}{eol}"]
     if isinstance(value, str):
         plain = key in _DAYS and re.fullmatch(r"\d{4}-\d\d-\d\d", value)
         return [f"{pad}{key}: {value if plain else scalar(value)}{eol}"]
@@ -235,6 +242,8 @@ def _keys(tree: Mapping[str, Tree]) -> set[str]:
 def _reads_as(got: Tree | None, want: Field) -> bool:
     if isinstance(want, bool):
         return got == ("true" if want else "false") or (not want and got is None)
+    if isinstance(want, (int, float)):
+        return got == repr(want)
     if want is None or isinstance(want, str):
         return (got or "") == (want or "")
     if not want:

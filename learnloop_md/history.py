@@ -110,7 +110,9 @@ def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
     repo = _repo(place)
     head = git.head(repo)
     if not head or not slug:
-        return [_step(place, row) for row in walk.commits(repo, head, [place.inside or "."], limit)] if head else []
+        values = place.in_repo(place.values)
+        paths = [place.inside or ".", *([] if values.startswith("..") else [values])]
+        return [_step(place, row) for row in walk.commits(repo, head, paths, limit)] if head else []
     found: list[Step] = []
     names = {slug}
     while head and (not limit or len(found) < limit):
@@ -131,9 +133,7 @@ def lesson_of(place: Place, path: str) -> str:
     """The lesson whose file a path of the repository is, "" for any other file."""
     prefix = f"{place.inside}/" if place.inside else ""
     inner = path.removeprefix(prefix)
-    if not path.startswith(prefix) or not inner.endswith(".md") or inner == place.document:
-        return ""
-    return lessonfile.stem(inner) if not place.lessons or inner.startswith(f"{place.lessons}/") else ""
+    return lessonfile.stem(inner) if path.startswith(prefix) and place.may_be_lesson(inner) else ""
 
 
 def _step(place: Place, row: walk.Visited) -> Step:

@@ -11,6 +11,7 @@ from learnloop_md.errors import RefusedError, UsageError
 TYPES = ("user", "feedback", "project", "reference")
 FACTS = ("user", "project", "reference")  # facts stand; they do not recur like habits (design §5)
 STATES = ("candidate", "current", "archived")
+OUTCOMES = ("success", "partial", "failure")  # R000-04
 KINDS = ("correction", "failure", "success", "preference", "workaround", "note")
 # What made somebody note it gives the type (R001-10) and the kind.
 TRIGGERS = {
@@ -45,6 +46,22 @@ class Event(NamedTuple):
     evidence: str = ""
 
 
+class Record(NamedTuple):
+    """What one run was and how it went (R000): the facts beside the rule that it teaches; "" stands for null."""
+
+    id: str = ""
+    timestamp: str = ""
+    task_type: str = ""
+    input_summary: str = ""
+    approach: str = ""
+    outcome: str = ""  # success, partial or failure
+    what_worked: str = ""
+    what_failed: str = ""
+    edge_cases: tuple[str, ...] = ()
+    stack_tags: tuple[str, ...] = ()
+    run_duration_ms: int | None = None
+
+
 class Lesson(NamedTuple):
     """One memory, one file: what its head and body say, and the text they were read from."""
 
@@ -75,6 +92,8 @@ class Lesson(NamedTuple):
     confidence: float | None = None
     skill_version: str = ""
     # What the record of a run tells besides (R000-01 to R000-10).
+    id: str = ""
+    timestamp: str = ""
     task_type: str = ""
     input_summary: str = ""
     approach: str = ""
@@ -83,11 +102,18 @@ class Lesson(NamedTuple):
     what_failed: str = ""
     edge_cases: tuple[str, ...] = ()
     stack_tags: tuple[str, ...] = ()
-    human_confirmed: bool = False
+    run_duration_ms: int | None = None
+    human_confirmed: bool | None = None  # whether a person used the output as it was (R000-61); None: nobody said
     has_head: bool = True
     rule: str = ""
     why: str = ""
     how: str = ""
+
+    @property
+    def record(self) -> Record | None:
+        """The record of the run that it comes from, None for a lesson of any other kind."""
+        of_run = self.outcome or self.input_summary
+        return Record(*(getattr(self, name) for name in Record._fields)) if of_run else None
 
     @property
     def shown_title(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from learnloop_md import head, headedit, lines
-from learnloop_md.lesson import Event, Lesson, first_sentence, fold, shorten
+from learnloop_md.lesson import Event, Lesson, Record, first_sentence, fold, shorten
 from learnloop_md.tree import Fault, Field, HeadError, Tree, event_of, field_of
 
 SIZE_LIMIT = 1 << 20  # bytes; above it a file is quarantined unread (design §3)
@@ -82,7 +82,7 @@ _TEXTS = (
     "name description type state title kind created reviewed revived archive_note codified_in supersedes "
     "superseded_by renamed_from context skill_version"
 ).split()
-_RECORD = ("task_type", "input_summary", "approach", "outcome", "what_worked", "what_failed")
+_RECORD = Record._fields[:8]  # the texts of a record
 _EVENTS = ("seen", "confirmed", "disputed")
 
 
@@ -136,7 +136,7 @@ def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
 def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
     said = parse_body(body)
     state = _text(tree, "state").strip().lower()
-    number = _text(tree, "confidence")
+    number, took = _text(tree, "confidence"), _text(tree, "run_duration_ms")
     return Lesson(
         slug=stem(path),
         path=path,
@@ -167,12 +167,18 @@ def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_he
         **{key: _text(tree, key) for key in _RECORD},
         edge_cases=_lines(tree, "edge_cases"),
         stack_tags=_words(tree, "stack_tags"),
-        human_confirmed=_is_true(tree, "human_confirmed"),
+        run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None,
+        human_confirmed=_truth(_text(tree, "human_confirmed")),
         has_head=has_head,
         rule=said.rule,
         why=said.why,
         how=said.how,
     )
+
+
+def _truth(word: str) -> bool | None:
+    lower = word.lower()
+    return True if lower in {"true", "yes", "on"} else False if lower in {"false", "no", "off"} else None
 
 
 # --- the body ---------------------------------------------------------------------------------------------------------
@@ -290,10 +296,20 @@ def render(lesson: Lesson) -> str:
         ("context", lesson.context),
         ("supersedes", lesson.supersedes),
         ("skill_version", lesson.skill_version),
+        *((key, getattr(lesson, key)) for key in _RECORD),
+        ("confidence", lesson.confidence),
+        *((key, getattr(lesson, key)) for key in ("edge_cases", "stack_tags", "run_duration_ms")),
+        ("human_confirmed", lesson.human_confirmed),
+        ("pinned", lesson.pinned or None),
+        ("reviewed", lesson.reviewed),
         ("seen", lesson.seen),
+        ("confirmed", lesson.confirmed),
+        ("disputed", lesson.disputed),
         ("archive_note", lesson.archive_note),
+        ("codified_in", lesson.codified_in),
     ]
-    meta = [line for key, value in fields if value for line in headedit.render_field(key, value, 2)]
+    given = [(key, value) for key, value in fields if value is not None and value not in ("", ())]
+    meta = [line for key, value in given for line in headedit.render_field(key, value, 2)]
     top = headedit.render_field("name", lesson.name or lesson.slug, 0) + headedit.render_field(
         "description", lesson.description, 0
     )

@@ -46,6 +46,7 @@ class Saying(NamedTuple):
     evidence: str = ""
     tags: tuple[str, ...] = ()
     skill_version: str = ""  # of the skill in whose memory it is noted (R004-61)
+    manual: bool = False  # a person says it: confidence 1.0, human_confirmed (R000-63)
 
 
 def unchanged(draft: Draft, slug: str, why: str) -> Outcome:
@@ -109,14 +110,14 @@ def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, sup
     if sum(map(bool, (same, new, supersedes))) > 1:
         raise UsageError("--same, --new and --supersedes exclude each other", "give one of them")
     if same:
-        return see(draft, memory.find_slug(draft.memory, same), saying.evidence)
+        return _see_again(draft, memory.find_slug(draft.memory, same), saying)
     old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
     from learnloop_md import matching  # lazy: only a note asks what is alike (20 ms)
 
     found = matching.match(_as_lesson(saying), [row for slug, row in draft.lessons.items() if slug != old])
     if found.same and not (new or old):
         alike = sorted(found.same, key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
-        return see(draft, _stands_for(draft, alike[0].slug), saying.evidence)
+        return _see_again(draft, stands_for(draft, alike[0].slug), saying)
     slug = _add(draft, saying)
     draft.cut("note", [slug], saying.why or saying.rule)
     said = _offers(draft, slug, found)
@@ -157,7 +158,19 @@ def _quoted(draft: Draft, slug: str) -> str:
     return f'{slug}: "{lessons.shorten(lessons.fold(draft.lesson(slug).rule), 80)}"'
 
 
-def _stands_for(draft: Draft, slug: str) -> str:
+def _see_again(draft: Draft, slug: str, saying: Saying) -> Outcome:
+    """One more sighting; where a person says it, the lesson is confirmed by them as well (R000-63)."""
+    lesson = draft.lesson(slug)
+    if not saying.manual or (lesson.confidence == 1.0 and lesson.human_confirmed):
+        return see(draft, slug, saying.evidence)
+    draft.set(slug, confidence=1.0, human_confirmed=True)
+    outcome = see(draft, slug, saying.evidence)
+    if draft.cut("edit", [slug], "a person says so"):  # a second sighting in the same run has no commit of its own
+        return outcome._replace(action="edited", said=("a person says so: confidence 1.0",))
+    return outcome
+
+
+def stands_for(draft: Draft, slug: str) -> str:
     """The lesson that a lesson was merged into, else itself: what says the same counts where it is kept."""
     met: list[str] = []
     while slug not in met:
@@ -170,12 +183,14 @@ def _stands_for(draft: Draft, slug: str) -> str:
     return met[0]
 
 
-def _add(draft: Draft, saying: Saying) -> str:
+def new_slug(draft: Draft, words: str, name: str = "") -> str:
+    """The slug of a new lesson: the name given, else one made of words that no file has yet (R001-04)."""
     taken = {*draft.lessons, *(lessonfile.stem(q.path) for q in draft.memory.quarantined)}
-    if saying.name:
-        slug = lessons.check_slug(saying.name, taken)
-    else:
-        slug = lessons.free_slug(lessons.slugify(saying.title or lessons.first_sentence(saying.rule)), taken)
+    return lessons.check_slug(name, taken) if name else lessons.free_slug(lessons.slugify(words), taken)
+
+
+def _add(draft: Draft, saying: Saying) -> str:
+    slug = new_slug(draft, saying.title or lessons.first_sentence(saying.rule), saying.name)
     fold = lessons.fold
     lesson = Lesson(
         slug=slug,
@@ -195,6 +210,8 @@ def _add(draft: Draft, saying: Saying) -> str:
         rule=saying.rule,
         why=saying.why,
         how=saying.how,
+        confidence=1.0 if saying.manual else None,
+        human_confirmed=True if saying.manual else None,
     )
     text = lessonfile.render(lesson)
     if len(text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:
@@ -207,13 +224,13 @@ STALE = ("stale", "seen once", "evicted")  # how an archive note begins that a r
 MERGED = "Merged into "
 
 
-def see(draft: Draft, slug: str, evidence: str = "") -> Outcome:
+def see(draft: Draft, slug: str, evidence: str = "", *, event: Event | None = None) -> Outcome:
     """One more sighting; the second independent one graduates, an archived lesson comes back (design §5)."""
     lesson = draft.lesson(slug)
     more: dict[str, Any] = {"near": [], "contradicts": []}
-    if draft.run in {event.run for event in lesson.seen}:
+    event = event or Event(draft.today, draft.run, lessons.fold(evidence))
+    if event.run in {old.run for old in lesson.seen}:
         return unchanged(draft, slug, f"{slug} was seen in this run already")._replace(more=more, captures=True)
-    event = Event(draft.today, draft.run, lessons.fold(evidence))
     draft.set(slug, seen=merged_events(lesson.seen, [event]))
     said: list[str] = []
     if lesson.state == "archived":
@@ -221,7 +238,7 @@ def see(draft: Draft, slug: str, evidence: str = "") -> Outcome:
     draft.cut(
         "see",
         [slug],
-        f"seen again on {draft.today} in {draft.run}" + (f": {event.evidence}" if event.evidence else ""),
+        f"seen again on {event.on} in {event.run}" + (f": {event.evidence}" if event.evidence else ""),
     )
     graduated = graduate_if_repeated(draft, slug)
     action = "graduated" if graduated else "seen"

@@ -116,7 +116,7 @@ def assemble(
 
 def private(lessons: Mapping[str, Lesson], types: frozenset[str]) -> frozenset[str]:
     """The slugs among lessons that are of a private type."""
-    return frozenset(slug for slug, lesson in lessons.items() if lesson.type.lower() in types)
+    return frozenset(slug for slug, lesson in lessons.items() if lesson.type.lower() in types) if types else frozenset()
 
 
 def private_types(place: Place) -> frozenset[str]:

@@ -15,6 +15,8 @@ from learnloop_md.settings import Settings
 
 INDEX = "MEMORY.md"
 NOTEBOOKS = ("memory.md", "review-patterns.md")
+RUNS = ".runs"  # how runs ended; a folder that begins with a dot holds no lessons
+STATE = "memory.json"
 IN_REPOSITORY = "the repository's .claude/memory"
 
 
@@ -57,6 +59,21 @@ class Place(NamedTuple):
         """Where the tool keeps its own notes on this memory: in the git directory, else below XDG_STATE_HOME."""
         key = hashlib.sha256(str(self.folder).encode(errors="surrogateescape")).hexdigest()[:12]
         return own_folder(self.repo) / key
+
+    @property
+    def values(self) -> str:
+        """The path of the state file from the folder: beside SKILL.md, or beside MEMORY.md (R003-51)."""
+        return f"../{STATE}" if self.kind == "skill" else STATE
+
+    def is_run(self, path: str) -> bool:
+        """Whether a path in the folder is how a run ended."""
+        return path.startswith(f"{RUNS}/") and path.endswith(".md")
+
+    def may_be_lesson(self, path: str) -> bool:
+        """Whether lessons are read at a path of the folder: no document, below no folder that begins with a dot."""
+        known = not self.lessons or path.startswith(f"{self.lessons}/")
+        hidden = any(part.startswith(".") for part in path.split("/")[:-1])
+        return path.endswith(".md") and path != self.document and known and not hidden
 
     def is_lesson(self, path: Path) -> bool:
         """Whether a file, by its absolute path, is a lesson's or the document of this memory."""

@@ -21,7 +21,8 @@ PAST = {
     "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded",
     "merge": "merged", "rename": "renamed", "pin": "pinned", "unpin": "unpinned", "review": "reviewed",
     "codify": "codified", "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited",
-    "forget": "forgotten", "undo": "undone",
+    "forget": "forgotten", "undo": "undone", "capture": "added", "import": "imported", "state": "stored",
+    "run": "recorded", "feedback": "answered", "share": "shared",
 }  # fmt: skip
 CHANGES = tuple(PAST)
 
@@ -102,6 +103,7 @@ class Draft:
         self.plans: list[Plan] = []
         self.skip: set[str] = set()  # lessons in conflict: their entries stay as they are
         self.left_out: tuple[str, ...] = ()
+        self.gathering = False  # while set, nothing is cut: the next cut holds it all
         self._known = dict(memory.lessons)  # as the document last knew them
         self._document = memory.document
         self._edits: dict[str, Edit] = {}
@@ -198,6 +200,8 @@ class Draft:
     ) -> Plan | None:
         """The plan of everything since the last cut, the document in step; None where nothing changed."""
         place = self.memory.place
+        if self.gathering:
+            return None
         if document:
             stepped = in_step(self.memory, self._document, self.lessons, self._known, self.skip)
             self.left_out = stepped.left_out

@@ -160,6 +160,8 @@ def _ours(place: Place, part: Part) -> dict[str, Change]:
             meant = not only or slug in only
         elif path == place.in_repo(place.document):
             meant = not only or only == set(step.slugs)
+        elif _is_beside(place, path):
+            meant = not only
         else:
             meant = history.is_codified(before, after, only)
         if meant:
@@ -169,8 +171,14 @@ def _ours(place: Place, part: Part) -> dict[str, Change]:
     return {path: change for path, change in found.items() if path not in stays}
 
 
+def _is_beside(place: Place, path: str) -> bool:
+    """Whether a path of the repository is ours without being a lesson's: the state, or how a run ended."""
+    inner = path.removeprefix(f"{place.inside}/") if place.inside else path
+    return path == place.in_repo(place.values) or place.is_run(inner)
+
+
 def _contents(place: Place, step: Step) -> dict[str, Change]:
-    """The markdown files of a commit before and after it."""
-    paths = [path for path in step.changes if path.endswith(".md") or path == place.in_repo(place.document)]
+    """The markdown files of a commit, and the state, before and after it."""
+    paths = [path for path in step.changes if path.endswith(".md") or path == place.in_repo(place.values)]
     texts = history.contents(place, [blob for path in paths for blob in step.changes[path]])
     return {path: (texts[2 * n], texts[2 * n + 1]) for n, path in enumerate(paths)}

@@ -94,3 +94,24 @@ def _previewed(call: Call, answer: Answer, made: Proposed) -> Answer:
     shown = [f"{visible_lines(row['message'])}\n{coloured(row['diff'], colour=use_colour())}" for row in plans]
     text = "\n".join(shown) or answer.text
     return answer._replace(text=text, data={**answer.data, "dry_run": True, "plans": plans})
+
+
+def share(call: Call) -> Answer:
+    """Put lessons, scrubbed, on a branch of a team's memory."""
+    from learnloop_md import place, sharing  # lazy: as above
+
+    if not call.text("to"):
+        raise UsageError("the team's memory is missing", "name it: learnloop share SLUG --to PATH")
+    team = place.given(call.cwd, call.text("to"), "--to")
+    made = sharing.share(
+        call.place, call.many("slugs"), team, call.asked, name=call.text("branch"), hide=call.many("hide")
+    )
+    rows = [{"from": slug, "slug": row.slug, "action": row.action} for slug, row in made.rows]
+    said = [f"{row['from']}: {row['action']} as {row['slug']}" for row in rows]
+    if made.done.commits:
+        said.append(f"on the branch {made.branch}; send it: git -C {team.folder} push -u origin {made.branch}")
+    action = "shared" if made.branch else "unchanged"
+    state = made.rows[0][1].state if len(made.rows) == 1 else ""
+    more = {"shared": rows, "branch": made.branch, "to": str(team.folder)}
+    outcome = Outcome(action, ", ".join(row["slug"] for row in rows), state, tuple(said), more, headline=action)
+    return account.told(team, made.done, outcome, dry_run=call.flag("dry_run"))

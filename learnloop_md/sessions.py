@@ -74,8 +74,12 @@ def _row(line: bytes) -> Row | None:
 
 def of(session: str) -> Session | None:
     """The session of this name, None for a name that is none (it becomes a file's)."""
-    good = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", session)
-    return Session(_folder() / f"{session}.jsonl") if good else None
+    return Session(_folder() / f"{session}.jsonl") if is_name(session) else None
+
+
+def is_name(session: str) -> bool:
+    """Whether a session's name can be a file's."""
+    return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", session))
 
 
 def _folder() -> Path:

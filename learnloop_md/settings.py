@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ from learnloop_md.errors import UsageError
 from learnloop_md.lesson import TYPES
 
 FILE = ".learnloop.toml"
+_TABLES = ("hooks", "policy")  # their keys may stand in a table of their own
+_PYPROJECT, _MARKER = "pyproject.toml", "[tool.learnloop"
 
 
 class Settings(NamedTuple):
@@ -31,7 +33,11 @@ class Settings(NamedTuple):
     commit_on_default_branch: bool = True
     session_tokens: int = 500  # what a session is told at its start (design §7)
     correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
+    commit_runs: bool = False  # whether outcomes of runs are committed in a code repository too (R004-90)
     hooks_commit: bool = False  # whether Claude's hooks may move HEAD of a code repository (design §6)
+    policy_authors: int = 1  # different authors whose sightings a lesson needs before it graduates
+    policy_owners: bool = False  # what CODEOWNERS guards names its owners, and no move gets past them
+    policy_no_codify_on_default: bool = False  # a rule is codified by a reviewed merge only
 
 
 def load(roots: Iterable[Path]) -> Settings:
@@ -42,27 +48,50 @@ def load(roots: Iterable[Path]) -> Settings:
     user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "learnloop" / "config.toml"
     settings = _overlaid(Settings(), *_read(user))
     for root in reversed(list(roots)):  # a file of ours that init writes must not hide what pyproject says
-        for path, table in (_of_pyproject(root / "pyproject.toml"), _read(root / FILE)):
+        for path, table in (_of_pyproject(root / _PYPROJECT), _read(root / FILE)):
             settings = _overlaid(settings, path, table)
     return settings
 
 
+def of_texts(read: Callable[[str], bytes | None], folders: Iterable[str]) -> Settings:
+    """The settings of folders as a commit or the index has them, the first over the others; nobody's own.
+
+    Raises UsageError as load does.
+    """
+    settings = Settings()
+    for folder in reversed(list(folders)):
+        for name in (_PYPROJECT, FILE):
+            path = Path(folder, name)
+            data = read(path.as_posix())
+            if data is not None:
+                table = _tool(_table(path, data, _MARKER)) if name == _PYPROJECT else _table(path, data)
+                settings = _overlaid(settings, path, table)
+    return settings
+
+
 def _of_pyproject(path: Path) -> tuple[Path, Mapping[str, Any]]:
-    tool = _read(path, "[tool.learnloop]")[1].get("tool", {})
-    return path, tool.get("learnloop", {}) if isinstance(tool, Mapping) else {}
+    return path, _tool(_read(path, _MARKER)[1])
+
+
+def _tool(table: Mapping[str, Any]) -> Any:
+    tool = table.get("tool", {})
+    return tool.get("learnloop", {}) if isinstance(tool, Mapping) else {}
 
 
 def _read(path: Path, marker: str = "") -> tuple[Path, Mapping[str, Any]]:
     try:
-        data = path.read_bytes()
+        return path, _table(path, path.read_bytes(), marker)
     except OSError:
         return path, {}
+
+
+def _table(path: Path, data: bytes, marker: str = "") -> Mapping[str, Any]:
     if marker.encode() not in data:
-        return path, {}  # spares most calls the TOML parser
+        return {}  # spares most calls the TOML parser
     import tomllib  # lazy: start-up (5 ms)
 
     try:
-        return path, tomllib.loads(data.decode("utf-8-sig"))
+        return tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML: {error}", "mend the file; nothing was changed") from error
 
@@ -92,10 +121,10 @@ def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Setti
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The keys of a table; those of its table hooks by both names: hooks.commit is hooks_commit."""
+    """The keys of a table; those of the tables in it by both names: hooks.commit is hooks_commit."""
     for key, value in table.items():
-        if key == "hooks" and isinstance(value, Mapping):
-            yield from ((f"hooks_{name}", one) for name, one in value.items())
+        if key in _TABLES and isinstance(value, Mapping):
+            yield from ((f"{key}_{name}", one) for name, one in value.items())
         else:
             yield key, value
 

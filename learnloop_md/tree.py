@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from learnloop_md.lesson import Event
 
 Tree: TypeAlias = "str | list[Tree] | dict[str, Tree]"
-Field: TypeAlias = "str | bool | Sequence[str] | Sequence[Event] | None"
+Field: TypeAlias = "str | bool | int | float | Sequence[str] | Sequence[Event] | None"
 
 
 class HeadError(Exception):

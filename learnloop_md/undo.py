@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
             is_document = inner == place.document
             exact = exact and not is_document
             new = _merged(path, plain, after, before, strict=not is_document)
+            _check_state(inner, place, new)
         new = new.replace(b"\n", b"\r\n") if new and dos else new
         if new != current:
             _put(draft, place, inner, current, new)
@@ -60,6 +62,16 @@ def _left_behind(draft: Draft, place: Place, taken: Reversal) -> tuple[str, ...]
     return tuple(told)
 
 
+def _check_state(inner: str, place: Place, new: bytes | None) -> None:
+    """Lines that merge may still be no JSON: then nothing is changed."""
+    if inner == place.values and new is not None:
+        try:
+            json.loads(new)
+        except ValueError as error:
+            hint = "set the key by hand: learnloop state set KEY VALUE"
+            raise UnableError(f"{inner} was changed since", hint, code="changed-since") from error
+
+
 def _is_converted(current: bytes | None, committed: bytes | None) -> bool:
     """Whether a checkout with CRLF line ends (core.autocrlf, eol) stands for a commit without."""
     return bool(current and committed) and b"\r\n" in (current or b"") and b"\r\n" not in (committed or b"")
@@ -83,10 +95,9 @@ def _put(draft: Draft, place: Place, inner: str, current: bytes | None, new: byt
     old_text = None if current is None else current.decode("utf-8", "surrogateescape")
     text = None if new is None else new.decode("utf-8", "surrogateescape")
     slug = lessonfile.stem(inner)
-    in_lessons = inner.endswith(".md") and not inner.startswith("..") and inner != place.document
     if inner == place.document:
         draft.set_document(old_text, text)
-    elif in_lessons and (not place.lessons or inner.startswith(f"{place.lessons}/")):
+    elif place.may_be_lesson(inner):
         if text is None:
             draft.lessons.pop(slug, None)
             draft.edit(inner, old_text, None)

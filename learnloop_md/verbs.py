@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from learnloop_md import account, advice, apply, life, skill
-from learnloop_md.answer import Answer, told_error
+from learnloop_md import account, advice, apply, lessonfile, life, runs, skill
+from learnloop_md.answer import Answer, told_error, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
 from learnloop_md.lessonfile import stem
@@ -39,6 +39,7 @@ def note(call: Call) -> Answer:
         context=call.text("context"),
         evidence=call.text("evidence"),
         tags=call.many("tag"),
+        manual=call.flag("manual"),
     )
     try:
         if saying.rule == "-":
@@ -47,13 +48,47 @@ def note(call: Call) -> Answer:
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.target
         saying = saying._replace(skill_version=skill.version(place))
+        if held := _held(call, place, saying):
+            return held
         answer = changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place)
         if not call.flag("dry_run"):
             call.captured(str(answer.data["slug"]))
+            _kept_in_run(call, str(answer.data["slug"]))
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         hints = (error.hint,) if error.hint else ()
         return Answer(account.not_saved(error.message), told_error(error), hints, error.exit_code)
+
+
+def _held(call: Call, place: Place, saying: Saying) -> Answer | None:
+    """The answer for a note that waits for the end of the run it is made in (R003-10), None where none waits."""
+    if runs.current(call.session) is None:
+        return None
+    from learnloop_md import memory, running  # lazy: only inside a run
+
+    if not running.waits(saying):
+        return None
+    same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
+    for name in filter(None, (same, old)):  # what is wrong is told now, not at the end of the run
+        find_slug(memory.load(place), name)
+    if call.flag("dry_run"):
+        return Answer("would be held until the run is verified", {**_HELD, "dry_run": True, "plans": []})
+    opened = running.hold(call.session, place, saying, call.asked, same=same, new=new, supersedes=old)
+    if opened is None:
+        return None
+    call.captured("")
+    text = f"[LearnLoop] Held until the run is verified: {lessonfile.describe(saying.rule)}"
+    end = f"  → learnloop run finish ok --verified keeps it ({len(opened.held) + 1} held)"
+    return Answer(f"{visible(text)}\n{end}", {**_HELD, "run": opened.id, "held": len(opened.held) + 1})
+
+
+_HELD = {"action": "held", "slug": "", "state": "held", "commits": [], "queued": False, "paths": []}
+
+
+def _kept_in_run(call: Call, slug: str) -> None:
+    """Remember for the run that is open what was kept in it without waiting."""
+    if opened := runs.current(call.session):
+        runs.keep(opened, slug)
 
 
 def _advised(answer: Answer, rule: str, place: Place) -> Answer:

@@ -52,12 +52,30 @@ def status(call: Call) -> Answer:
         f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
         f"git       {done.waiting or _git_words(place, queued)}",
     ]
+    text += _runs_open(call, data)
     if drivers.unregistered(place):
         text.append("merge     drivers are not registered: learnloop git-config --enable")
     text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined]
     text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
     text += [f"unsynced  {what}" for what in done.absorbed.what]
     return Answer("\n".join(text), data, done.notices)
+
+
+def _runs_open(call: Call, data: dict[str, Any]) -> list[str]:
+    """The runs that have not ended, and those that were abandoned lately: all that is left of them (R003-21)."""
+    from learnloop_md import runs
+
+    opened, gone = runs.open_runs(call.home), runs.abandoned(call.home)
+    data["runs"] = {
+        "open": [{"run": r.id, "session": r.session, "since": r.since, "held": len(r.held)} for r in opened],
+        "abandoned": [{"run": row.id, "on": row.on, "dropped": row.dropped} for row in gone],
+    }
+    lines = [
+        f"run       open since {visible(r.since)} in session {visible(r.session)}, {len(r.held)} held: "
+        "learnloop run finish|abandon"
+        for r in opened
+    ]
+    return lines + [f"run       abandoned on {visible(row.on)}, {row.dropped} held dropped" for row in gone]
 
 
 def _git_words(place: Place, queued: int) -> str:

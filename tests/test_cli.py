@@ -160,6 +160,7 @@ def test_status_answers_with_its_keys(world: Path, learnloop: Run) -> None:
         "queued": 0,
         "cleanup_due": False,
         "cleanup_reasons": [],
+        "runs": {"open": [], "abandoned": []},
     }
 
 
@@ -423,6 +424,7 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "show",
         "recall",
         "check",
+        "diff",
         "verify",
         "status",
         "log",
@@ -430,6 +432,8 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "merge-driver",
         "reflect",
         "doctor",
+        "stats",
+        "where",
     }  # the last writes where git says
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks

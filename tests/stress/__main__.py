@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 
-from tests.stress import canaries, concurrency, crash, disk, faults, hooks
+from tests.stress import canaries, concurrency, crash, diff, disk, faults, hooks
 
 SCRIPTS = {
     "hooks": hooks.main,
+    "diff": diff.main,
     "canaries": canaries.main,
     "disk": disk.main,
     "faults": faults.main,

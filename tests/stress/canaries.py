@@ -41,7 +41,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "pager.status": (),
 }
 _ALIASED = "status add commit log show diff rev-parse cat-file ls-tree ls-files update-ref update-index hash-object"
-READS = (("show",), ("show", "read"), ("status",), ("check",), ("check", "--staged"), ("log",), ("cleanup",))
+READS = (("show",), ("show", "read"), ("status",), ("check",), ("check", "--staged"), ("log",), ("cleanup",), ("diff",))
 READS_IF_THERE = (("recall", "log"), ("review", "--list"))
 WRITES = (
     ("note", "Pin the compiler in every build.", "--name", "pin", "--run", "r2"),

@@ -1,0 +1,144 @@
+"""Keep what a run teaches: a run record becomes a lesson, whatever its outcome (R000-20, ruling C1). No IO here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from learnloop_md import guard, lessonfile, life
+from learnloop_md import lesson as lessons
+from learnloop_md import record as records
+from learnloop_md.errors import RefusedError
+from learnloop_md.lesson import Event, Lesson
+from learnloop_md.life import Outcome
+from learnloop_md.memory import Memory
+from learnloop_md.plan import Draft
+from learnloop_md.record import Told
+
+
+def by_id(rows: Iterable[Lesson]) -> dict[str, Lesson]:
+    """The lessons that come from a run, by the record's id."""
+    return {lesson.record.id: lesson for lesson in rows if lesson.record and lesson.record.id}
+
+
+def check(told: Told) -> None:
+    """Raises RefusedError for a secret in any field (R004-20)."""
+    record = told.record
+    fields = {name: value for name, value in record._asdict().items() if isinstance(value, str)}
+    more = {"edge_cases": "\n".join(record.edge_cases), "stack_tags": "\n".join(record.stack_tags)}
+    guard.refuse_secrets({**fields, **more, "tags": "\n".join(told.tags)})
+
+
+def capture(draft: Draft, told: Told, *, skill_version: str = "", own_run: bool = False) -> Outcome:
+    """Keep a record: a new candidate, or one more sighting of the lesson that says the same (R000-23, R004-30).
+
+    own_run: the record's id stands for the run (import); else it is the command's. Raises RefusedError where the id
+    belongs to another record.
+    """
+    check(told)
+    known = by_id(draft.lessons.values())
+    if told.record.id in known:
+        return _known(draft, told, known[told.record.id].slug)
+    told = _completed(told, draft.today, known)
+    event = Event(told.record.timestamp[:10], told.record.id if own_run else draft.run)
+    if same := _repeated(draft, told):
+        return _seen(draft, same, event, told)
+    slug = _add(draft, told, event, skill_version)
+    draft.cut("capture", [slug], records.why_of(told.record))
+    said: list[str] = []
+    if told.supersedes:
+        said.append(_superseded(draft, slug, told.supersedes, known))
+    return Outcome("added", slug, draft.lesson(slug).state, tuple(said), _more(told), captures=True)
+
+
+def _more(told: Told) -> dict[str, Any]:
+    return {"id": told.record.id, "outcome": told.record.outcome}
+
+
+def _known(draft: Draft, told: Told, slug: str) -> Outcome:
+    """The same record again changes nothing; another one under its id is refused."""
+    there = draft.lesson(slug).record
+    given = told.record._replace(timestamp=told.record.timestamp or (there.timestamp if there else ""))
+    if given != there:
+        message = f"the id {given.id} belongs to another record, {slug}"
+        raise RefusedError(message, "leave the id out, and it gets the next one of its day", code="exists")
+    return life.unchanged(draft, slug, f"{given.id} is stored already as {slug}")._replace(
+        more=_more(told), captures=True
+    )
+
+
+def _completed(told: Told, today: str, known: Iterable[str]) -> Told:
+    """The record with the id and the time that it did not bring."""
+    record = told.record
+    time = record.timestamp or f"{today}T00:00:00Z"
+    return told._replace(
+        record=record._replace(timestamp=time, id=record.id or records.next_id(time[:10], known)),
+    )
+
+
+def _repeated(draft: Draft, told: Told) -> str:
+    """The lesson that says the same and did not end otherwise, "" for none."""
+    from learnloop_md import matching  # lazy: only a capture asks what is alike (20 ms)
+
+    record, good = told.record, told.record.outcome == "success"
+    asked = Lesson("", "", "", rule=records.rule_of(record), why=records.why_of(record), how=records.how_of(record))
+    others = [
+        row
+        for row in draft.lessons.values()
+        if not row.is_note and (not row.outcome or (row.outcome == "success") == good)
+    ]
+    found = [row for row in matching.compare(asked, others) if row.verdict == "same"]
+    found.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
+    return life.stands_for(draft, found[0].slug) if found else ""
+
+
+def _seen(draft: Draft, slug: str, event: Event, told: Told) -> Outcome:
+    summary = lessons.fold(told.record.input_summary)
+    evidence = f"{told.record.id}, {told.record.outcome}: {summary}"
+    seen = life.see(draft, slug, event=event._replace(evidence=evidence))
+    return seen._replace(more={**seen.more, **_more(told)})
+
+
+def _add(draft: Draft, told: Told, event: Event, skill_version: str) -> str:
+    record = told.record
+    rule, fold = records.rule_of(record), lessons.fold
+    slug = life.new_slug(draft, lessons.first_sentence(rule))
+    lesson = Lesson(
+        slug=slug,
+        path=draft.path_of(slug),
+        text="",
+        name=slug,
+        description=lessonfile.describe(rule),
+        type="project" if record.outcome == "failure" else "feedback",
+        state="candidate",
+        kind="success" if record.outcome == "success" else "failure",
+        created=record.timestamp[:10],
+        tags=told.tags,
+        seen=(event,),
+        confidence=told.confidence,
+        skill_version=skill_version,
+        rule=fold(rule),
+        why=fold(records.why_of(record)),
+        how=records.how_of(record),
+        human_confirmed=told.human_confirmed,
+        **record._asdict(),
+    )
+    draft.put(slug, lessonfile.render(lesson))
+    return slug
+
+
+def _superseded(draft: Draft, slug: str, named: str, known: dict[str, Lesson]) -> str:
+    """The older record gives way (R000-34); one that is not here is named all the same, and told."""
+    old = known[named].slug if named in known else named
+    if old not in draft.lessons:
+        draft.set(slug, supersedes=named)
+        draft.cut("capture", [slug], f"it names {named}, which is not here")
+        return f"it supersedes {named}, which is not in this memory"
+    life.supersede(draft, slug, old)
+    return f"takes the place of {old}, which is archived"
+
+
+def supersedes_id(memory: Memory, lesson: Lesson) -> str:
+    """What a record names as superseded: the older one's id where it has one."""
+    old = memory.lessons.get(lesson.supersedes)
+    return old.record.id if old and old.record and old.record.id else lesson.supersedes

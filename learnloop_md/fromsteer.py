@@ -1,0 +1,118 @@
+"""What `steer learn` has gathered: its lessons.db, read without touching it, and a skill's learnings.md."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from learnloop_md import incoming, runlog
+from learnloop_md.errors import UnableError
+from learnloop_md.incoming import Fault, Item
+from learnloop_md.lesson import KINDS, Event
+from learnloop_md.lines import scan
+from learnloop_md.runlog import Run
+
+_MOST = 50  # events made out of one counter
+Row = dict[str, Any]
+
+
+def read(path: Path, today: str) -> tuple[list[Item], list[Fault], list[Run]]:
+    """The lessons and the runs of a lessons.db. Raises UnableError where it is none."""
+    lessons, runs = _rows(path)
+    name = path.resolve().parent.name
+    items = [Item(f"{path.name} [{row['id']}]", _lesson(row, name, today)) for row in lessons if _text(row, "text")]
+    empty = [Fault(f"{path.name} [{row['id']}]", "it has no text") for row in lessons if not _text(row, "text")]
+    return items, empty, [_run(row, name, today) for row in runs]
+
+
+def _rows(path: Path) -> tuple[list[Row], list[Row]]:
+    """Both tables, read from a copy: a database that logs ahead would make files beside the original."""
+    import sqlite3  # lazy: only this import needs it
+
+    with tempfile.TemporaryDirectory(prefix="learnloop-") as folder:
+        copy = Path(folder) / "lessons.db"
+        try:
+            for ending in ("", "-wal"):
+                if Path(f"{path}{ending}").is_file():
+                    shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+            with closing(sqlite3.connect(copy)) as base:
+                base.row_factory = sqlite3.Row
+                found = [
+                    [dict(row) for row in base.execute(f"SELECT * FROM {table} ORDER BY id")]  # noqa: S608 - two names
+                    for table in ("lessons", "runs")
+                ]
+        except (sqlite3.Error, OSError) as error:
+            hint = "name the lessons.db that steer keeps below ~/.steer/skills"
+            raise UnableError(f"{path.name} cannot be read: {error}", hint, code="not-a-database") from error
+    return found[0], found[1]
+
+
+def _text(row: Row, key: str) -> str:
+    return str(row.get(key) or "").strip()
+
+
+def _count(row: Row, key: str) -> int:
+    value = row.get(key)
+    return min(max(value, 0), _MOST) if isinstance(value, int) else 0
+
+
+def _lesson(row: Row, name: str, today: str) -> Any:
+    """A row as a lesson: noted or confirmed again is one more sighting, what comes beyond it confirmations."""
+    key = f"steer-{name}-{row['id']}"
+    day, last = (incoming.day_of(_text(row, field), today) for field in ("created_at", "last_seen_at"))
+    good, bad, status = _count(row, "confirmations"), _count(row, "contradictions"), _text(row, "status")
+    notes = {"archived": "archived in steer", "promoted": "promoted by steer into learnings.md"}
+    return incoming.lesson(
+        key,
+        day,
+        _text(row, "text"),
+        evidence=_text(row, "evidence"),
+        again=max(day, last) if good > 1 else "",
+        kind=_text(row, "kind") if _text(row, "kind") in KINDS else "note",
+        context=_text(row, "context"),
+        skill_version=_text(row, "skill_version"),
+        confirmed=tuple(Event(last, f"{key}-good-{n}") for n in range(1, good - 1)),
+        disputed=tuple(Event(last, f"{key}-bad-{n}") for n in range(1, bad + 1)),
+        pinned=status == "pinned",
+        state="archived" if status in notes else "candidate",
+        archive_note=notes.get(status, ""),
+    )
+
+
+def _run(row: Row, name: str, today: str) -> Run:
+    time = _text(row, "created_at") or f"{today}T00:00:00Z"
+    digits = re.sub(r"\D", "", time)[:14]
+    return Run(
+        id=f"run_{digits[:8]}_{digits[8:14] or '000000'}_steer-{name}-{row['id']}",
+        status=runlog.STATUS_OF.get(_text(row, "status"), "failed"),
+        created_at=time.replace("+00:00", "Z"),
+        note=_text(row, "note"),
+        skill=name,
+        skill_version=_text(row, "skill_version"),
+        workspace=Path(_text(row, "workspace")).name,
+    )
+
+
+_BULLET = re.compile(
+    r"[-*]\s+(?P<rule>.*?)\s*(?:<!--\s*steer:lesson\s+(?P<id>\d+)\s+(?P<day>\d{4}-\d\d-\d\d)\s*-->)?\s*$"
+)
+_WHEN = re.compile(r"(?P<rule>.*?)\s*\(when:\s*(?P<when>[^()]*)\)$")
+
+
+def promoted(text: str, name: str, skill: str, today: str) -> tuple[list[Item], list[Fault]]:
+    """The rules of a learnings.md: steer's with their day, those written by hand, not those that we codified."""
+    items = []
+    for line in scan(text):
+        bullet = _BULLET.match(line.text) if line.place == "text" else None
+        if not bullet or not bullet["rule"] or "<!-- learnloop:" in line.text:
+            continue
+        when = _WHEN.match(bullet["rule"])
+        rule, context = (when["rule"], when["when"]) if when else (bullet["rule"], "")
+        key = f"steer-{skill}-{bullet['id']}" if bullet["id"] else incoming.key_of(rule)
+        lesson = incoming.lesson(key, bullet["day"] or today, rule, evidence=name, context=context, state="current")
+        items.append(Item(f"{name}:{line.number + 1}", lesson))
+    return items, []

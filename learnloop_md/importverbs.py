@@ -1,0 +1,157 @@
+"""`import`: learnings of other tools, told by what they look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from learnloop_md import (
+    account,
+    apply,
+    fromjsonl,
+    fromlearnings,
+    fromsteer,
+    importing,
+    notebook,
+    runlog,
+    running,
+    store,
+)
+from learnloop_md.answer import Answer, visible
+from learnloop_md.calls import Call
+from learnloop_md.errors import UsageError
+from learnloop_md.importing import Report
+from learnloop_md.incoming import Fault, Item
+from learnloop_md.life import Outcome
+from learnloop_md.place import Place
+from learnloop_md.plan import Draft
+from learnloop_md.runlog import Run
+
+FORMATS = ("jsonl", "learnings", "steer", "promoted", "notebook")
+_SIZE_LIMIT = 64 << 20  # bytes
+
+
+class Source(NamedTuple):
+    """Everything that was read from a source."""
+
+    items: list[Item]
+    faults: list[Fault]
+    runs: list[Run]
+    strict: bool = False
+
+
+def bring_in(call: Call) -> Answer:
+    """Import a file or folder; the answer tells what came in, what joined, what was known, what was refused."""
+    path = (call.cwd / Path(call.text("source")).expanduser()).absolute()
+    place = call.target
+    if path.exists() and path.resolve().is_relative_to(place.folder):
+        raise UsageError(f"{path.name} lies in this memory itself", "learnloop sync takes in what was edited by hand")
+    format_ = _format(path, call.text("format"))
+    source = _read(path, format_, call.today)
+    reports: list[Report] = []
+
+    def build(draft: Draft) -> None:
+        strict = source.strict and not call.flag("partial")
+        reports.append(importing.bring(draft, source.items, source.faults, path.name, strict=strict))
+
+    done = apply.change(place, call.asked, build)
+    runs = _runs(call, place, source.runs)
+    report = reports[0]
+    more = {
+        "added": [{"where": where, "slug": slug} for where, slug in report.added],
+        "joined": [{"where": where, "slug": slug} for where, slug in report.joined],
+        "known": [{"where": where, "slug": slug} for where, slug in report.known],
+        "refused": [row._asdict() for row in report.refused],
+        "runs": runs,
+    }
+    said = tuple(_words(report, runs))
+    changed = bool(report.added or report.joined or runs)
+    outcome = Outcome("imported" if changed else "unchanged", "", "", said, more, headline=_headline(path, report))
+    answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
+    if not changed and not call.flag("dry_run"):
+        answer = answer._replace(text="\n".join([_headline(path, report), *(f"  {visible(line)}" for line in said)]))
+    return answer._replace(code=1 if report.refused else 0)
+
+
+def _headline(path: Path, report: Report) -> str:
+    counts = [(len(getattr(report, name)), name) for name in ("added", "joined", "known", "refused")]
+    return f"{path.name}: " + ", ".join(f"{count} {name}" for count, name in counts)
+
+
+def _words(report: Report, runs: int) -> list[str]:
+    lines = [f"added    {slug} from {where}" for where, slug in report.added]
+    lines += [f"joined   {slug} with {where}" for where, slug in report.joined]
+    lines += [f"refused  {row.where}: {row.why}" for row in report.refused]
+    return lines + ([f"runs     {runs}"] if runs else [])
+
+
+def _format(path: Path, named: str) -> str:
+    """What a source is: as --format says, else as it looks."""
+    if named:
+        if named not in FORMATS:
+            raise UsageError(f"--format {named!r} is not known", f"use one of: {', '.join(FORMATS)}")
+        return named
+    if path.is_dir() and any((path / name).is_file() for name in fromlearnings.FILES):
+        return "learnings"
+    if not path.is_file():
+        raise UsageError(
+            f"there is nothing to import at {path}", "name a file, or a .learnings folder", code="no-source"
+        )
+    if path.name in fromlearnings.FILES:
+        return "learnings"
+    if path.name == "learnings.md":
+        return "promoted"
+    by_ending = {".jsonl": "jsonl", ".ndjson": "jsonl", ".db": "steer"}
+    if path.suffix in by_ending:
+        return by_ending[path.suffix]
+    text = _text(path) if path.suffix == ".md" else ""
+    if "<!-- steer:lesson" in text:
+        return "promoted"
+    if notebook.entries(text):
+        return "notebook"
+    raise UsageError(
+        f"{path.name} is no source that is known", f"say which: --format {'|'.join(FORMATS)}", code="no-source"
+    )
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > _SIZE_LIMIT:
+        raise UsageError(f"{path.name} is larger than 64 MiB", "split it first")
+    try:
+        return (store.read_bytes(path) or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name} is not UTF-8 text", "save it as UTF-8 first", code="not-utf8") from error
+
+
+def _read(path: Path, format_: str, today: str) -> Source:
+    if format_ == "steer":
+        return Source(*fromsteer.read(path, today))
+    if format_ == "learnings":
+        return _read_learnings(path)
+    if not path.is_file():
+        raise UsageError(f"{path} is no file", "name the file itself", code="no-source")
+    if format_ == "jsonl":
+        return Source(*fromjsonl.read(_text(path), path.name, today), [], strict=True)
+    if format_ == "promoted":
+        return Source(*fromsteer.promoted(_text(path), path.name, path.resolve().parent.name, today), [])
+    return Source(*importing.of_notebook(_text(path), path.name, today), [])
+
+
+def _read_learnings(path: Path) -> Source:
+    files = [path / name for name in fromlearnings.FILES if (path / name).is_file()] if path.is_dir() else [path]
+    items: list[Item] = []
+    faults: list[Fault] = []
+    for file in files:
+        found, bad = fromlearnings.read(_text(file), file.name)
+        items += found
+        faults += bad
+    return Source(items, faults, [])
+
+
+def _runs(call: Call, place: Place, runs: list[Run]) -> int:
+    """Bring in how runs ended, those that are not here yet; how many that were."""
+    known = {run.id for run in runlog.load(place)}
+    new: list[Any] = [run for run in runs if run.id not in known]
+    if new and not call.flag("dry_run"):
+        running.record_all(place, call.asked, new)
+    return len(new)

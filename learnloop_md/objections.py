@@ -1,0 +1,150 @@
+"""What is wrong with what is new: findings that head has and base had not, and questions to a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from learnloop_md import changes as meaning
+from learnloop_md import checks, documents, hidden, likeness, sides
+from learnloop_md.changes import Change
+from learnloop_md.comparison import Found
+from learnloop_md.lesson import Lesson
+from learnloop_md.lines import split_lines
+from learnloop_md.memory import Memory
+from learnloop_md.place import Place
+from learnloop_md.sides import Side
+
+_INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/settings.json")
+
+
+def of_memory(base: Side, head: Side, before: Memory, after: Memory, found: list[Change]) -> list[Found]:
+    """What is wrong at head and was not at base: an old backlog is nobody's business here (design §11)."""
+    changed = {
+        slug
+        for slug in before.lessons.keys() | after.lessons.keys()
+        if _text(before, slug) != _text(after, slug) or _names_gone(after, slug)
+    }
+    new = checks.findings(after, _reader(head, after.place), only=changed & after.lessons.keys())
+    # Of base only what may be the same finding is looked for.
+    places = {finding.path for finding in new}
+    asked = {slug for slug in changed & before.lessons.keys() if before.lessons[slug].path in places}
+    old = checks.findings(before, _reader(base, before.place), only=asked) if new else []
+    rows = [*checks.new_only(new, old), *_hidden(before, after, changed), *_of_private(base, before, after, changed)]
+    rows += _alike(after, changed) + _due(after, found)
+    place = after.place
+    around = place.inside.removesuffix("references") if place.kind == "skill" else f"{place.inside}/".lstrip("/")
+    told = [Found(f.code, f.severity, place.in_repo(f.path), f.line, f.message) for f in rows]
+    told += [
+        Found("conflict", checks.ERROR, path, 1, "not merged yet: run learnloop sync --resolve")
+        for path in head.unmerged
+        if path.startswith(around)
+    ]
+    return sorted(set(told), key=lambda f: (f.severity != checks.ERROR, f.path, f.line, f.code))
+
+
+def _text(memory: Memory, slug: str) -> tuple[str, str, str]:
+    lesson = memory.lessons.get(slug)
+    return (lesson.path, lesson.text, lesson.state) if lesson else ("", "", "")
+
+
+def _names_gone(memory: Memory, slug: str) -> bool:
+    lesson = memory.lessons.get(slug)
+    named = (lesson.supersedes, lesson.superseded_by) if lesson else ()
+    return any(name and name not in memory.lessons for name in named)
+
+
+def _reader(side: Side, place: Place) -> checks.ReadOther:
+    def read(path: str) -> str | None:
+        inside = place.in_repo(path)
+        return None if inside.startswith("..") else side.text(inside)
+
+    return read
+
+
+def _hidden(before: Memory, after: Memory, changed: Collection[str]) -> list[checks.Finding]:
+    """Characters that a reviewer does not see, in what changed."""
+    texts = {lesson.path: lesson.text for slug, lesson in after.lessons.items() if slug in changed}
+    if after.document != before.document:
+        texts[after.place.document] = after.document
+    known = {lesson.path: lesson.text for lesson in before.lessons.values()} | {before.place.document: before.document}
+    found = []
+    for path, text in texts.items():
+        old = {code for _, code in hidden.hidden(known.get(path, ""))}
+        first = next(((at, code) for at, code in hidden.hidden(text) if code not in old), None)
+        if first:
+            at, code = first
+            message = f"holds a character that nobody sees (U+{ord(text[at]):04X})"
+            found.append(checks.Finding(path, text.count("\n", 0, at) + 1, code, checks.ERROR, message))
+    return found
+
+
+def _of_private(base: Side, before: Memory, after: Memory, changed: Collection[str]) -> list[checks.Finding]:
+    """Lessons of a type that is to stay out of git, newly in it."""
+    chosen, _ = sides.settings_of(base, before.place.inside)
+    found = []
+    for slug in sorted(changed & after.lessons.keys()):
+        lesson = after.lessons[slug]
+        if lesson.type.lower() in chosen.private_types and slug not in before.lessons:
+            message = f"a private lesson (type {lesson.type}) comes into git; private_types names what stays out"
+            found.append(checks.Finding(lesson.path, 1, "private-tracked", checks.WARNING, message))
+    return found
+
+
+def _alike(after: Memory, changed: Collection[str]) -> list[checks.Finding]:
+    """New words that say nearly the same as another lesson, or the contrary."""
+    known = documents.known(after)
+    found = []
+    lessons: dict[str, Lesson] = {slug: row.lesson for slug, row in known.items()}
+    for pair in likeness.pairs(lessons, changed):
+        row = known[pair.slug]
+        code, says = "near-duplicate", f"says nearly what {pair.other} says"
+        if pair.verdict == "opposite":
+            code, says = "contradiction", f"may say the contrary of {pair.other}"
+        message = f"{pair.slug} {says} ({pair.why})"
+        found.append(checks.Finding(row.lesson.path, row.line, code, checks.WARNING, message))
+    return found
+
+
+def _due(after: Memory, found: Iterable[Change]) -> list[checks.Finding]:
+    """Candidates that were seen often enough now: a merge adds sightings up, and only cleanup graduates them."""
+    known = documents.known(after)
+    rows = [known[c.slug] for c in found if c.kind in ("seen", "added") and c.slug in known]
+    return [
+        checks.Finding(
+            row.lesson.path,
+            row.line,
+            "graduation-due",
+            checks.WARNING,
+            f"{row.lesson.slug} was seen in {len(row.lesson.seen)} runs and is still a candidate; learnloop cleanup",
+        )
+        for row in rows
+        if meaning.due(row, after.place.settings.sightings_to_graduate)
+    ]
+
+
+def of_settings(base: Side, head: Side) -> list[Found]:
+    """Settings that cannot be read, or that a branch changes to be judged by."""
+    (old, _), (new, wrong) = sides.settings_of(base), sides.settings_of(head)
+    where = ".learnloop.toml" if ".learnloop.toml" in head.listed else "pyproject.toml"
+    if wrong:
+        return [Found("bad-settings", checks.ERROR, where, 1, wrong)]
+    names = [n for n in old._fields if n.startswith("policy_") and getattr(old, n) != getattr(new, n)]
+    message = f"{', '.join(names)} changes here; this comparison is judged by what the base says"
+    return [Found("policy-changed", checks.WARNING, where, 1, message)] if names and base.listed else []
+
+
+def of_old_places(head: Side, moved: list[tuple[Memory, Memory]]) -> list[Found]:
+    """Lines of instructions and settings that still name a folder from which a memory moved."""
+    found = []
+    for before, after in moved:
+        old, new = before.place.inside, after.place.inside
+        for path in _INSTRUCTIONS if old else ():
+            for n, line in enumerate(split_lines(head.text(path) or ""), 1):
+                if re.search(rf"@(?:\./)?{re.escape(old)}/", line):
+                    message = f"imports a file of {old}, which does not exist any more; the memory is in {new}"
+                    found.append(Found("import-missing", checks.WARNING, path, n, message))
+                elif re.search(rf"(?<![\w/]){re.escape(old)}(?![\w-])", line):
+                    message = f"names {old}; the memory is in {new} now"
+                    found.append(Found("old-place", checks.WARNING, path, n, message))
+    return found

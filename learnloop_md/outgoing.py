@@ -1,0 +1,97 @@
+"""Lessons for programs and people elsewhere: JSON lines, a readable mirror, a list that ships with a skill. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from learnloop_md import capture, digest, record
+from learnloop_md import lesson as lessons
+from learnloop_md.lesson import Lesson, fold, shorten
+from learnloop_md.memory import Memory
+from learnloop_md.neutral import neutral
+
+MIRROR_MARK = "<!-- made by `learnloop export mirror`: change the lessons, not this file -->"
+_RECENT = 10  # of what is out of force
+_BAD = ("failure", "correction")
+
+
+def shared(memory: Memory) -> list[Lesson]:
+    """The lessons that may leave the memory: none of the private types, with a remote or without."""
+    private = memory.place.settings.private_types
+    rows = (memory.lessons[slug] for slug in sorted(memory.lessons))
+    return [lesson for lesson in rows if not lesson.is_note and lesson.type.lower() not in private]
+
+
+def jsonl(memory: Memory, rows: Iterable[Lesson]) -> str:
+    """One run record a line (R000-73): those that were captured as they came, other lessons in the same form."""
+    told = (_record(memory, lesson) for lesson in rows)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
+
+
+def _record(memory: Memory, lesson: Lesson) -> dict[str, Any]:
+    if lesson.record:
+        return record.to_json(lesson, capture.supersedes_id(memory, lesson))
+
+    def short(text: str) -> str | None:
+        return shorten(fold(text), record.TEXT_LIMIT - 1) or None
+
+    failed = lesson.kind in _BAD
+    told = {
+        "id": lesson.slug,
+        "timestamp": f"{lesson.created or lessons.newest_sighting(lesson) or '1970-01-01'}T00:00:00Z",
+        "task_type": lesson.kind or "note",
+        "input_summary": short(lesson.context or lesson.description or lesson.rule),
+        "approach": short(lesson.how or lesson.rule),
+        "outcome": "failure" if failed else "success",
+        "confidence": lessons.confidence(lesson),
+        "what_worked": None if failed else short(lesson.rule),
+        "what_failed": short(lesson.rule) if failed else None,
+        "edge_cases": [],
+        "tags": [shorten(tag, record.TEXT_LIMIT - 1) for tag in lesson.tags],
+    }
+    return told if lesson.human_confirmed is None else {**told, "human_confirmed": lesson.human_confirmed}
+
+
+def mirror(rows: Sequence[Lesson], title: str, today: str, ended: dict[str, Any]) -> str:
+    """LEARNINGS.md: every lesson on one line, by status, with what it was worth (R004-50)."""
+    zones = {
+        "Pinned": [x for x in rows if x.is_active and x.pinned],
+        "Active": [x for x in rows if x.is_active and not x.pinned],
+        "Promoted": [x for x in rows if not x.is_active and x.codified_in],
+        "Archived": [x for x in rows if not x.is_active and not x.codified_in],
+    }
+    rate = "no runs yet" if ended["success_percent"] is None else f"{ended['success_percent']}% ok"
+    counts = " · ".join(f"{len(found)} {name.lower()}" for name, found in zones.items())
+    lines = [f"# Learnings: {neutral(title)}", "", MIRROR_MARK, ""]
+    lines.append(f"Updated: {today} · runs: {ended['runs']['total']} ({rate}) · {counts}")
+    for name, found in zones.items():
+        active = name in ("Pinned", "Active")
+        order = digest.order(found) if active else sorted(found, key=lessons.newest_sighting, reverse=True)
+        shown = order if active else order[:_RECENT]
+        lines += ["", f"## {name}", "", *map(_line, shown)] if found else []
+        lines += [f"- …and {len(found) - len(shown)} more"] if len(shown) < len(found) else []
+    return "\n".join(lines) + "\n"
+
+
+def _line(lesson: Lesson) -> str:
+    score = len(lesson.seen) + len(lesson.confirmed) - len(lesson.disputed)
+    marks = [lesson.kind or "note", f"{score:+d}", f"when: {lesson.context}" if lesson.context else ""]
+    marks += ["candidate" if lesson.state == "candidate" else "", f"last: {lessons.newest_sighting(lesson)}"]
+    evidence = "; ".join(dict.fromkeys(event.evidence for event in lesson.seen if event.evidence))
+    said = f"- [{lesson.slug}] {fold(lesson.rule)} ({', '.join(filter(None, marks))})"
+    return fold(neutral(said + (f"; evidence: {shorten(evidence, 200)}" if evidence else "")))
+
+
+def bundle(rows: Sequence[Lesson]) -> str:
+    """What ships with a skill: the current lessons, no candidates, no counts, no evidence (R004-21, ruling C14)."""
+    current = [lesson for lesson in digest.order(rows) if lesson.state == "current"]
+    bullets = [_bullet(lesson) for lesson in current]
+    return "\n".join(["## Lessons from earlier runs", "", digest.GUIDANCE, "", *bullets]) + "\n"
+
+
+def _bullet(lesson: Lesson) -> str:
+    when = f" (when: {lesson.context})" if lesson.context else ""
+    how = f" {lesson.how}" if lesson.how else ""
+    return fold(neutral(f"- {lesson.rule}{when}{how}"))

@@ -1,0 +1,148 @@
+"""What a team asks of changes to its memory, judged by what the base says: a branch cannot change its own judge."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from learnloop_md import git, lessonfile, sides, walk
+from learnloop_md.changes import Change
+from learnloop_md.checks import ERROR, WARNING
+from learnloop_md.comparison import Compared, Found
+from learnloop_md.lesson import Event
+from learnloop_md.lessonfile import Quarantined
+from learnloop_md.memory import Memory
+from learnloop_md.owners import Owners
+from learnloop_md.sides import Side
+
+_UNCOMMITTED = "(not committed)"
+
+
+class Judge:
+    """The base's policy settings and CODEOWNERS, asked of one comparison."""
+
+    def __init__(self, base: Side, head: Side, code_owners: Owners | None) -> None:
+        self.base, self.head, self.owners = base, head, code_owners
+
+    def owners_of(self, paths: Collection[str]) -> tuple[tuple[str, int], ...]:
+        """Who must approve changes of these paths, and how many each; as the base has it."""
+        if self.owners is None:
+            return ()
+        found = Counter(" ".join(self.owners.of(path)) for path in paths)
+        return tuple(sorted((names, number) for names, number in found.items() if names))
+
+    def of_memory(self, before: Memory, after: Memory, found: Iterable[Change]) -> list[Found]:
+        """What the policy has against the changes of one memory."""
+        chosen, _ = sides.settings_of(self.base, before.place.inside)
+        rows = list(found)
+        judged = []
+        if chosen.policy_authors > 1:
+            judged += self._too_few_authors(after, rows, chosen.policy_authors)
+        if chosen.policy_no_codify_on_default:
+            judged += self._codified_directly(rows)
+        return judged
+
+    def of_repository(self, moved: Iterable[tuple[Memory, Memory]], rows: Iterable[Compared]) -> list[Found]:
+        """What CODEOWNERS has to do with the changes: guarded rules, and moves that get past their owners."""
+        chosen, _ = sides.settings_of(self.base)
+        if self.owners is None:
+            return []
+        severity = ERROR if chosen.policy_owners else WARNING
+        found = [row for before, after in moved for row in self._unguarded(before, after, severity)]
+        for change in (c for row in rows for c in row.changes if c.kind == "codified" and chosen.policy_owners):
+            if names := self.owners.of(change.path):
+                message = f"the rule of {change.slug} goes into {change.path}: {' '.join(names)} must approve"
+                found.append(Found("policy-owners", WARNING, change.path, change.line, message, change.commit))
+        return found
+
+    def _unguarded(self, before: Memory, after: Memory, severity: str) -> list[Found]:
+        """Files that lost their owners, because only the rule for everything holds where they are now."""
+        assert self.owners is not None, "asked only where there is a CODEOWNERS"
+        lost: Counter[str] = Counter()
+        now: set[str] = set()
+        for slug in before.lessons.keys() & after.lessons.keys():
+            old = self.owners.rule(before.place.in_repo(before.lessons[slug].path))
+            new = self.owners.rule(after.place.in_repo(after.lessons[slug].path))
+            if old and old.owners and not old.is_catch_all and (new is None or new.is_catch_all):
+                lost[" ".join(old.owners)] += 1
+                now.add(" ".join(new.owners) if new and new.owners else "nobody")
+        if not lost:
+            return []
+        who = ", ".join(f"{names} ({number})" for names, number in sorted(lost.items()))
+        message = (
+            f"{lost.total()} lessons leave {before.place.inside}, which {who} must approve; "
+            f"in {after.place.inside} {' and '.join(sorted(now))} is enough"
+        )
+        return [Found("policy-owners", severity, after.place.in_repo(after.place.document), 1, message)]
+
+    def _too_few_authors(self, after: Memory, found: list[Change], wanted: int) -> list[Found]:
+        rows = [c for c in found if c.kind == "graduated" and c.slug in after.lessons]
+        rows += [c for c in found if c.kind == "added" and c.slug in after.lessons and _is_current(after, c.slug)]
+        paths = {c.slug: after.place.in_repo(after.lessons[c.slug].path) for c in rows}
+        who = self._authors(sorted(set(paths.values()))) if paths else {}
+        judged = []
+        for change in rows:
+            path, seen = paths[change.slug], after.lessons[change.slug].seen
+            names = sorted({who.get((path, event), _UNCOMMITTED) for event in seen})
+            if len(names) < wanted:
+                who_saw = f"{len(names)} {'author' if len(names) == 1 else 'authors'} ({', '.join(names) or 'nobody'})"
+                message = f"{change.slug} is made current on sightings of {who_saw}; {wanted} are asked for"
+                judged.append(Found("policy-authors", ERROR, path, change.line, message, change.commit))
+        return judged
+
+    def _authors(self, paths: list[str]) -> dict[tuple[str, Event], str]:
+        """Who committed each sighting first, under a lesson's earlier names too."""
+        commit = self.head.commit or git.head(self.head.repo)
+        if not commit:
+            return {}
+        rows = walk.commits(self.head.repo, commit, paths, full=True)
+        names: dict[str, set[str]] = {path: {path} for path in paths}
+        for row in rows:
+            for new, old in row.renames.items():
+                for known in names.values():
+                    if new in known:
+                        known.add(old)
+        earlier = sorted({old for known in names.values() for old in known} - set(paths))
+        if earlier:
+            rows = walk.commits(self.head.repo, commit, [*paths, *earlier], full=True)
+        blobs = sorted({after for row in rows for _, after in row.changes.values() if after})
+        texts = dict(zip(blobs, git.blobs(self.head.repo, blobs), strict=True))
+        found: dict[tuple[str, Event], str] = {}
+        owner = {old: path for path, known in names.items() for old in known}
+        for row in reversed(rows):
+            for path, (_, after_blob) in row.changes.items():
+                if path in owner and after_blob:
+                    for event in _events(path, texts[after_blob]):
+                        found.setdefault((owner[path], event), row.author)
+        return found
+
+    def _codified_directly(self, found: list[Change]) -> list[Found]:
+        """Rules that a commit put straight on the default branch: neither merged nor squashed from a request."""
+        repo = self.head.repo
+        name = git.default_branch(repo)
+        tip = git.resolve(repo, name) or git.resolve(repo, f"origin/{name}") if name else ""
+        if not tip or tip != self.head.commit:
+            return []
+        judged = []
+        for change in (c for c in found if c.kind == "codified" and c.commit):
+            row = git.out(repo.root, "show", "-s", "--format=%P%x00%s", change.commit, "--").split("\0")
+            on_line = change.commit in _first_parents(repo, self.base.commit, tip)
+            if on_line and " " not in row[0] and not re.search(r"\(#\d+\)$", row[1]):
+                message = f"{change.slug} was codified straight on {name}, not by a reviewed request"
+                judged.append(Found("policy-codify", ERROR, change.path, change.line, message, change.commit))
+        return judged
+
+
+def _is_current(memory: Memory, slug: str) -> bool:
+    return memory.lessons[slug].state == "current"
+
+
+def _first_parents(repo: git.Repo, base: str, tip: str) -> set[str]:
+    words = [tip, *([f"^{base}"] if base else [])]
+    return set(git.out(repo.root, "rev-list", "--first-parent", *words, "--").split())
+
+
+def _events(path: str, data: bytes) -> tuple[Event, ...]:
+    reading = lessonfile.read(path, data)
+    return () if isinstance(reading, Quarantined) else reading.lesson.seen

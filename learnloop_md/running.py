@@ -1,0 +1,246 @@
+"""A run from its start to its end: what was noted in it becomes durable only when it is verified (R003-20)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from learnloop_md import apply, guard, life, place, runlog, runs, skill, store
+from learnloop_md.apply import Done
+from learnloop_md.commits import Asked
+from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
+from learnloop_md.life import Outcome, Saying
+from learnloop_md.place import Place
+from learnloop_md.plan import Draft
+from learnloop_md.runlog import Run
+from learnloop_md.runs import OpenRun
+from learnloop_md.sessions import Row
+
+QUESTION = "Did this output need modification before use?"  # R000-61
+AT_ONCE = ("correction", "preference")  # a person's own word does not wait
+
+
+class Kept(NamedTuple):
+    """One held note that became a lesson."""
+
+    place: Place
+    done: Done
+    outcome: Outcome
+
+
+class Ended(NamedTuple):
+    """How a run ended, and what became of the notes that were held in it."""
+
+    run: Run
+    kept: tuple[Kept, ...] = ()
+    dropped: tuple[str, ...] = ()  # rules
+    refused: tuple[tuple[str, LearnloopError], ...] = ()
+    commits: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+def now_of(today: str) -> str:
+    """The time, on the day that the command acts on."""
+    return f"{today}T{datetime.now(UTC):%H:%M:%S}Z"
+
+
+def new_id(today: str) -> str:
+    """A name for a run that no other branch, machine or second has."""
+    return f"run_{today.replace('-', '')}_{datetime.now(UTC):%H%M%S}_{os.urandom(2).hex()}"
+
+
+def start(session: str, today: str, *, home: str = "", skill_name: str = "", task: str = "") -> OpenRun:
+    """Open a run: from now on notes are held. Raises UsageError where one is open in this session."""
+    guard.refuse_secrets({"--skill": skill_name, "--task": task})
+    with runs.locked(session):
+        runs.begin(session, new_id(today), now_of(today), home=home, skill=skill_name, task=task)
+    opened = runs.current(session)
+    assert opened is not None, "it was opened just now"
+    return opened
+
+
+def waits(saying: Saying) -> bool:
+    """Whether a note waits for the end of its run: all but a person's own correction or preference."""
+    return not saying.manual and saying.kind not in AT_ONCE and saying.type != "user"
+
+
+def hold(session: str, where: Place, saying: Saying, asked: Asked, **how: Any) -> OpenRun | None:
+    """Keep a note back while a run is open, and give that run; None where none is open."""
+    if runs.current(session) is None:
+        return None
+    with runs.locked(session):
+        opened = runs.current(session)
+        if opened is None:  # it ended meanwhile
+            return None
+        note = {"saying": saying._asdict(), "memory": str(where.folder), "today": asked.today, "by": asked.run, **how}
+        runs.hold(opened, **note)
+    return opened
+
+
+def abandon(session: str, today: str) -> tuple[OpenRun, tuple[str, ...]]:
+    """Leave a run: nothing of it is kept but a line that it was (R003-21)."""
+    with runs.locked(session):
+        opened = _opened(session)
+        runs.end(opened, "abandoned", today, dropped=len(opened.held))
+    return opened, tuple(_rule(row) for row in opened.held)
+
+
+def _opened(session: str) -> OpenRun:
+    opened = runs.current(session)
+    if opened is None:
+        raise UsageError("no run is open in this session", "begin one: learnloop run start", code="no-run")
+    return opened
+
+
+def _rule(row: Row) -> str:
+    saying = row.get("saying")
+    return str(saying.get("rule", "")) if isinstance(saying, dict) else ""
+
+
+def finish(session: str, where: Place, asked: Asked, status: str, *, note: str = "", verified: bool = False) -> Ended:
+    """End the open run of a session, or record a run that was not opened.
+
+    Raises RefusedError where notes are held and a successful run is not said to be verified: nothing is lost then.
+    """
+    _check(status, note, verified=verified)
+    with runs.locked(session):
+        opened = runs.current(session)
+        held = opened.held if opened else ()
+        if held and status == "ok" and not verified:
+            count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
+            hint = "say --verified when the result was checked; else: run finish failed, or run abandon"
+            raise RefusedError(f"{count}, and the run is not verified", hint, code="unverified")
+        kept, refused = _flushed(held, asked) if verified else ((), ())
+        dropped = () if verified else tuple(_rule(row) for row in held)
+        here = [row.outcome.slug for row in kept if row.place.folder == where.folder]
+        slugs = [*(opened.kept if opened else ()), *here]
+        run = _run(where, asked, status, opened, note, slugs, verified=verified)
+        done = record(where, asked, run)
+        if opened:
+            runs.end(opened, status, asked.today, dropped=len(dropped))
+    commits = tuple(commit for row in kept for commit in row.done.commits)
+    notices = tuple(notice for row in kept for notice in row.done.notices)
+    return Ended(run, kept, dropped, refused, commits + (done.commits if done else ()), notices)
+
+
+def _check(status: str, note: str, *, verified: bool) -> None:
+    if status not in runlog.STATUSES:
+        raise UsageError(f"a run does not end {status!r}", f"say one of: {', '.join(runlog.STATUSES)}")
+    if verified and status != "ok":
+        raise UsageError(f"a run that ended {status} is not verified", "leave --verified away")
+    guard.refuse_secrets({"--note": note})
+
+
+def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple[tuple[str, LearnloopError], ...]]:
+    """The held notes as lessons; one that is refused does not stop the others."""
+    kept: list[Kept] = []
+    refused: list[tuple[str, LearnloopError]] = []
+    for row in held:
+        try:
+            kept.append(_noted(row, asked))
+        except LearnloopError as error:
+            refused.append((_rule(row), error))
+    return tuple(kept), tuple(refused)
+
+
+def _noted(row: Row, asked: Asked) -> Kept:
+    folder = Path(str(row.get("memory")))
+    where = place.given(folder, str(folder), "the memory of a held note")
+    given = row.get("saying")
+    known = {key: value for key, value in given.items() if key in Saying._fields} if isinstance(given, dict) else {}
+    saying = Saying(**{**known, "tags": tuple(known.get("tags", ()))})
+    how = {key: row.get(key) or "" for key in ("same", "supersedes")}
+    outcomes: list[Outcome] = []
+    then = asked._replace(today=str(row.get("today") or asked.today), run=str(row.get("by") or asked.run))
+
+    def build(draft: Draft) -> None:
+        outcomes.append(life.note(draft, saying, new=bool(row.get("new")), **how))
+
+    return Kept(where, apply.change(where, then, build), outcomes[0])
+
+
+def _run(
+    where: Place, asked: Asked, status: str, opened: OpenRun | None, note: str, slugs: Iterable[str], *, verified: bool
+) -> Run:
+    return Run(
+        id=opened.id if opened else new_id(asked.today),
+        status=status,
+        created_at=now_of(asked.today),
+        note=note,
+        skill=(opened.skill if opened else "") or (where.folder.parent.name if where.kind == "skill" else ""),
+        skill_version=skill.version(where),
+        workspace=workspace(where),
+        task=opened.task if opened else "",
+        began_at=opened.since if opened else "",
+        verified=verified,
+        lessons=tuple(dict.fromkeys(slugs)),
+    )
+
+
+def workspace(where: Place) -> str:
+    """A name for where the work was done, no path (R004-01)."""
+    return where.repo.main_root.name if where.repo else where.folder.parent.name
+
+
+def record(where: Place, asked: Asked, run: Run, change: str = "run") -> Done | None:
+    """Keep how a run ended: as a commit of its own, or in a file that git does not look at."""
+    if asked.dry_run:
+        return None
+    if not runlog.is_kept_in_git(where):
+        with store.locked(where):
+            runlog.write_untracked(where, run)
+        return None
+    path = runlog.path_of(run.id)
+
+    def build(draft: Draft) -> None:
+        private = draft.memory.private  # not even the name of a private lesson gets into git
+        told = run._replace(lessons=tuple(slug for slug in run.lessons if slug not in private))
+        before = store.read_bytes(where.folder / path)
+        draft.edit(path, None if before is None else before.decode("utf-8", "replace"), runlog.render(told))
+        draft.cut(change, [], run.note, subject=f"learnloop: {change} {run.status} {run.id}")
+
+    return apply.change(where, asked, build)
+
+
+def record_all(where: Place, asked: Asked, runs: Iterable[Run]) -> None:
+    """Keep how several runs ended that were recorded elsewhere; what holds a secret is told without its note."""
+    rows = [run if not guard.find_secrets(run.note) else run._replace(note="") for run in runs]
+    if not runlog.is_kept_in_git(where):
+        with store.locked(where):
+            for run in rows:
+                runlog.write_untracked(where, run)
+        return
+
+    def build(draft: Draft) -> None:
+        for run in rows:
+            draft.edit(runlog.path_of(run.id), None, runlog.render(run))
+        draft.cut("import", [], "", subject=f"learnloop: import {len(rows)} runs")
+
+    apply.change(where, asked, build)
+
+
+def feedback(where: Place, asked: Asked, *, needed_changes: bool, run_id: str = "") -> tuple[Run, Done | None]:
+    """The answer to the question after a successful run: on the run and on the lessons that were kept in it (R000-62).
+
+    Raises UnableError where no such run is known.
+    """
+    known = [run for run in runlog.load(where) if run.status == "ok" and run.id.startswith(run_id)]
+    if not known:
+        hint = "record one first: learnloop run ok"
+        raise UnableError("there is no successful run to answer for", hint, code="no-run")
+    run = known[-1]._replace(human_confirmed=not needed_changes)
+    if run == known[-1]:
+        return run, None
+
+    def build(draft: Draft) -> None:
+        slugs = [slug for slug in run.lessons if slug in draft.lessons]
+        for slug in slugs:
+            draft.set(slug, human_confirmed=run.human_confirmed)
+        draft.cut("feedback", slugs, f"the output needed {'changes' if needed_changes else 'no changes'} before use")
+
+    done = apply.change(where, asked, build) if run.lessons else None
+    recorded = record(where, asked, run, "feedback")
+    return run, done or recorded

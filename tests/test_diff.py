@@ -1,0 +1,495 @@
+"""`diff`: which two sides are meant, what they are judged by, when it fails, and what it says where it cannot serve."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Run, git
+from tests.homes import lesson_text
+from tests.reading import every_byte, made_skill
+
+FOLDER = ".claude/memory"
+
+
+def write(repo: Path, texts: dict[str, str | None]) -> None:
+    """Write files of the repository; None takes one away."""
+    for path, text in texts.items():
+        full = repo / path
+        if text is None:
+            full.unlink()
+        else:
+            full.parent.mkdir(parents=True, exist_ok=True)
+            full.write_text(text, "utf-8")
+
+
+def commit(repo: Path, texts: dict[str, str | None], message: str = "By hand", author: str = "Ada Test") -> str:
+    write(repo, texts)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", message, f"--author={author} <x@example.invalid>")
+    return git(repo, "rev-parse", "HEAD")
+
+
+def lesson(slug: str, rule: str = "", **more: str) -> dict[str, str | None]:
+    """A lesson's file in the repository."""
+    return {f"{FOLDER}/{slug}.md": lesson_text(slug, rule or f"Do as {slug} says.", **more)}
+
+
+def index(*slugs: str) -> dict[str, str | None]:
+    lines = "".join(f"- [{slug}]({slug}.md) — a hook\n" for slug in slugs)
+    return {f"{FOLDER}/MEMORY.md": f"# Memory\n\n{lines}"}
+
+
+@pytest.fixture
+def home(repo: Path) -> Path:
+    """A repository with a memory of two lessons, made by hand."""
+    commit(repo, {**lesson("tide"), **lesson("crane", "Look up first."), **index("tide", "crane")}, "Start a memory")
+    return repo
+
+
+def kinds(told: Any) -> list[tuple[str, str]]:
+    return [(c["kind"], c["slug"]) for row in told["memories"] for c in row["changes"]]
+
+
+def codes(told: Any) -> set[str]:
+    rows = [*told["findings"], *(f for row in told["memories"] for f in row["findings"])]
+    return {row["code"] for row in rows}
+
+
+# --- the two sides ----------------------------------------------------------------------------------------------------
+
+
+def test_two_dots_compare_states_and_three_what_a_pull_request_brings(home: Path, learnloop: Run) -> None:
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, {**lesson("berth"), **index("tide", "crane", "berth")})
+    git(home, "switch", "-q", "main")
+    commit(home, {**lesson("quay"), **index("tide", "crane", "quay")})
+    two = learnloop("diff", "main..topic", "--json", cwd=home).json
+    three = learnloop("diff", "main...topic", "--json", cwd=home).json
+    assert kinds(two) == [("removed", "quay"), ("added", "berth")]
+    assert kinds(three) == [("added", "berth")]
+    assert three["base"] == git(home, "merge-base", "main", "topic")
+    assert "forge-conflict" in codes(three)
+    assert "forge-conflict" not in codes(two)
+
+
+def test_a_side_that_is_left_away_is_head(home: Path, learnloop: Run) -> None:
+    commit(home, {**lesson("berth"), **index("tide", "crane", "berth")})
+    for words in ("HEAD~1..", "HEAD~1...", "HEAD~1"):
+        assert kinds(learnloop("diff", words, "--json", cwd=home).json) == [("added", "berth")]
+    assert kinds(learnloop("diff", "..HEAD~1", "--json", cwd=home).json) == [("removed", "berth")]
+
+
+def test_without_words_it_is_head_and_the_work_tree(home: Path, learnloop: Run) -> None:
+    write(home, lesson("berth"))
+    told = learnloop("diff", "--json", cwd=home).json
+    assert kinds(told) == [("added", "berth")]
+    assert kinds(learnloop("diff", "--staged", "--json", cwd=home).json) == []
+    git(home, "add", "-A")
+    assert kinds(learnloop("diff", "--staged", "--json", cwd=home).json) == [("added", "berth")]
+    assert kinds(learnloop("diff", "HEAD", "--worktree", "--json", cwd=home).json) == [("added", "berth")]
+
+
+def test_what_a_forge_calls_no_commit_and_a_repository_without_one_are_empty(tmp_path: Path, learnloop: Run) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    write(tmp_path, {**lesson("tide"), **index("tide")})
+    git(tmp_path, "add", "-A")
+    assert kinds(learnloop("diff", "--staged", "--json", cwd=tmp_path).json) == [("added", "tide")]
+    git(tmp_path, "commit", "-q", "-m", "Start")
+    told = learnloop("diff", f"{'0' * 40}..HEAD", "--json", cwd=tmp_path).json
+    assert ("added", "tide") in kinds(told)
+
+
+def test_only_the_memory_that_was_named_is_looked_at_and_need_not_be_on_disk(home: Path, learnloop: Run) -> None:
+    skill = made_skill(home, learnloop)
+    done = learnloop("note", "Look twice.", "--name", "twice", "--run", "r1", "--memory", str(skill), cwd=home)
+    assert done.code == 0, done.err
+    commit(home, lesson("berth"))
+    git(home, "tag", "both")
+    shutil.rmtree(skill)
+    commit(home, {})
+    for named in ("skills/review", "skills/review/references", "skills/review/references/memory.md"):
+        told = learnloop("diff", "both~2..both", "--memory", named, "--json", cwd=home).json
+        assert [(row["memory"], row["kind"]) for row in told["memories"]] == [("skills/review/references", "skill")]
+        assert kinds(told) == [("added", "twice")]
+
+
+def test_nothing_is_read_from_the_checkout_and_nothing_written(home: Path, learnloop: Run) -> None:
+    commit(home, {**lesson("berth"), **index("tide", "crane", "berth")})
+    wanted = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    shutil.rmtree(home / ".claude")
+    (home / ".learnloop.toml").write_text("nonsense = [")
+    before = every_byte(home)
+    assert learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json == wanted
+    assert every_byte(home) == before
+
+
+def test_a_branch_runs_nothing_where_it_is_looked_at(home: Path, tmp_path: Path, learnloop: Run) -> None:
+    """Attributes, drivers and hooks that a branch brings, with a configuration that would run them."""
+    trap = tmp_path / "ran"
+    for key in (
+        "merge.evil.driver",
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.smudge",
+        "filter.evil.clean",
+    ):
+        git(home, "config", key, f"touch {trap}")
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, {**lesson("berth"), **index("tide", "berth", "crane")})
+    git(home, "switch", "-q", "main")
+    commit(home, {**lesson("quay"), **index("tide", "quay", "crane")})
+    git(home, "switch", "-q", "--detach", "topic")
+    (home / ".gitattributes").write_text("*.md merge=evil diff=evil filter=evil\n")
+    told = learnloop("diff", "main...topic", "--json", cwd=home).json
+    assert "forge-conflict" in codes(told)
+    assert not trap.exists()
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def test_each_change_names_its_commit_its_line_and_what_a_session_costs(home: Path, learnloop: Run) -> None:
+    """R002-42."""
+    first = commit(home, {**lesson("berth"), **index("tide", "crane", "berth")})
+    second = commit(home, lesson("tide", "Do otherwise."))
+    told = learnloop("diff", "HEAD~2...HEAD", "--json", cwd=home).json
+    (row,) = told["memories"]
+    by_slug = {change["slug"]: change for change in row["changes"]}
+    assert (by_slug["berth"]["commit"], by_slug["tide"]["commit"]) == (first, second)
+    assert by_slug["berth"]["path"] == f"{FOLDER}/berth.md"
+    assert row["budget"]["after"] > row["budget"]["before"] > 0
+    assert told["summary"]["changes"] == {"added": 1, "reworded": 1}
+
+
+def test_a_lesson_that_a_revert_of_a_feature_took_along_is_a_loss_by_that_name(home: Path, learnloop: Run) -> None:
+    """Lessons mostly travel with code."""
+    commit(home, {**lesson("berth"), **index("tide", "crane", "berth"), "berth.py": "x = 2\n"}, "feat: berths")
+    feature = git(home, "rev-parse", "HEAD")
+    git(home, "revert", "--no-edit", "HEAD")
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    lost = next(c for c in told["memories"][0]["changes"] if c["kind"] == "removed")
+    assert lost["loss"]
+    assert f'taken along by the revert of "feat: berths" ({feature[:7]})' in lost["why"]
+
+
+def test_only_what_is_newly_wrong_is_a_finding(home: Path, learnloop: Run) -> None:
+    commit(home, lesson("berth", why="") | index("tide", "crane", "berth"))
+    commit(home, lesson("quay") | index("tide", "crane", "berth", "quay"))
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    assert {(f["code"], f["path"]) for f in told["memories"][0]["findings"]} == {
+        ("missing-how", f"{FOLDER}/quay.md"),
+        ("out-of-step", f"{FOLDER}/MEMORY.md"),
+    }
+
+
+def test_hidden_characters_and_secrets_that_a_branch_brings_are_errors(home: Path, learnloop: Run) -> None:
+    key = "".join(("ghp_", "Ab1" * 12))
+    commit(home, lesson("berth", "Look\u202e first.") | lesson("quay", f"Use {key} here.") | index("tide", "crane"))
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "secret", cwd=home)
+    assert done.code == 1
+    assert key not in done.out
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    assert {"bidi-control", "secret:github-pat"} <= codes(told)
+    assert "\u202e" not in done.out
+
+
+def test_a_secret_that_a_branch_takes_out_is_not_shown_either(home: Path, learnloop: Run) -> None:
+    key = "".join(("ghp_", "Ab1" * 12))
+    evidence = f"    - on: 2026-06-01\n      run: r2\n      evidence: {key}\n"
+    seen = lesson_text("tide", "Do as tide says.").replace("      run: r1\n", f"      run: r1\n{evidence}")
+    old = lesson_text("crane", "Look up first.", state="archived", more=f"  archive_note: {key}\n")
+    gone = lesson_text("berth", f"Use {key} here.")
+    commit(home, {f"{FOLDER}/tide.md": seen, f"{FOLDER}/crane.md": old, f"{FOLDER}/berth.md": gone})
+    commit(home, {**lesson("tide"), **lesson("crane", "Look up first."), f"{FOLDER}/berth.md": None})
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home)
+    assert {kind for kind, _ in kinds(told.json)} >= {"uncounted", "restored", "removed"}
+    assert key not in told.out
+    assert key not in learnloop("diff", "HEAD~1...HEAD", cwd=home).out
+
+
+def test_a_named_memory_is_followed_where_it_moved(home: Path, learnloop: Run) -> None:
+    git(home, "mv", ".claude", ".agents")
+    git(home, "commit", "-q", "-m", "Move")
+    for named in (FOLDER, ".agents/memory"):
+        told = learnloop("diff", "HEAD~1...HEAD", "--memory", named, "--json", cwd=home).json
+        assert kinds(told) == [("moved", "")]
+
+
+def test_a_new_lesson_that_says_the_same_or_the_contrary_is_a_question(home: Path, learnloop: Run) -> None:
+    commit(home, lesson("cranes", "Never look up first.") | lesson("up", "Look up at the crane first.") | index("tide"))
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    assert {"contradiction", "near-duplicate"} <= codes(told)
+
+
+def test_a_private_lesson_that_comes_into_git_is_found(home: Path, learnloop: Run) -> None:
+    text = lesson_text("ada", "Ada likes tea.").replace("type: feedback", "type: user")
+    commit(home, {f"{FOLDER}/ada.md": text, **index("tide", "crane", "ada")})
+    assert "private-tracked" in codes(learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json)
+
+
+def test_a_contract_that_a_branch_breaks_is_found(home: Path, learnloop: Run) -> None:
+    skill = made_skill(home, learnloop)
+    text = (skill / "references" / "memory.md").read_text("utf-8")
+    commit(home, {"skills/review/references/memory.md": text.replace("## Current Patterns", "## Now")})
+    assert "zone-missing" in codes(learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json)
+
+
+def test_a_rule_that_is_codified_stands_with_its_file_and_line_and_one_taken_out_is_a_loss(
+    memory: Path, repo: Path, learnloop: Run
+) -> None:
+    """R004-41: the diff of a codified rule is reviewable."""
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    assert learnloop("codify", "rows", "--into", "CLAUDE.md", cwd=repo).code == 0
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=repo).json
+    (change,) = [c for c in told["memories"][0]["changes"] if c["kind"] == "codified"]
+    assert (change["path"], change["after"]) == ("CLAUDE.md", "Count rows first.")
+    line = (repo / "CLAUDE.md").read_text("utf-8").split("\n")[change["line"] - 1]
+    assert "learnloop: rows" in line
+    (repo / "CLAUDE.md").write_text("# Nothing\n")
+    git(repo, "commit", "-qam", "Tidy up")
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=repo).json
+    (lost,) = [c for c in told["memories"][0]["changes"] if c["kind"] == "removed"]
+    assert (lost["slug"], lost["before"], lost["loss"]) == ("rows", "Count rows first.", True)
+    assert "no longer stands in CLAUDE.md" in lost["why"]
+
+
+def test_a_memory_that_is_the_repository_and_one_without_its_document_are_compared(
+    tmp_path: Path, learnloop: Run
+) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    commit(tmp_path, {"tide.md": lesson_text("tide", "Read it."), "MEMORY.md": "- [Tide](tide.md) — x\n"})
+    commit(tmp_path, {"quay.md": lesson_text("quay", "Go there."), "MEMORY.md": None})
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=tmp_path).json
+    assert told["memories"][0]["memory"] == "."
+    assert kinds(told) == [("document", ""), ("added", "quay")]
+
+
+def test_a_document_that_is_a_link_inside_the_repository_is_read_through_it(home: Path, learnloop: Run) -> None:
+    """Design §11; a link that leads out is not followed on any side."""
+    (home / FOLDER / "MEMORY.md").rename(home / "LESSONS.md")
+    (home / FOLDER / "MEMORY.md").symlink_to("../../LESSONS.md")
+    (home / FOLDER / "out.md").symlink_to("/etc/hostname")
+    commit(home, {})
+    for words in (("HEAD~1...HEAD",), ("HEAD~1", "--worktree")):
+        told = learnloop("diff", *words, "--json", cwd=home).json
+        assert "document" not in {kind for kind, _ in kinds(told)}
+        assert "symlink-escape" in codes(told)
+
+
+# --- policy -----------------------------------------------------------------------------------------------------------
+
+TWO_AUTHORS = {".learnloop.toml": "[policy]\nauthors = 2\n"}
+SECOND = "    - on: 2026-06-01\n      run: r2\n"
+
+
+def graduated(slug: str = "tide") -> dict[str, str | None]:
+    text = lesson_text(slug, f"Do as {slug} says.", state="current")
+    return {f"{FOLDER}/{slug}.md": text.replace("      run: r1\n", f"      run: r1\n{SECOND}")}
+
+
+@pytest.mark.parametrize(("author", "code"), [("Ada Test", 1), ("Bo Test", 0)])
+def test_a_lesson_graduates_by_sightings_of_so_many_authors(home: Path, learnloop: Run, author: str, code: int) -> None:
+    commit(home, {**TWO_AUTHORS})
+    last = commit(home, graduated(), author=author)
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", "--json", cwd=home)
+    assert done.code == code
+    found = [f for f in done.json["memories"][0]["findings"] if f["code"] == "policy-authors"]
+    assert [(f["commit"], f["severity"]) for f in found] == [(last, "error")] * code
+
+
+def test_sightings_count_under_a_lessons_earlier_name_too(home: Path, learnloop: Run) -> None:
+    commit(home, {**TWO_AUTHORS})
+    text = graduated()[f"{FOLDER}/tide.md"]
+    moved = {f"{FOLDER}/tide.md": None, f"{FOLDER}/ebb.md": text and text.replace("name: tide", "name: ebb")}
+    commit(home, moved, author="Bo Test")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy-authors", cwd=home)
+    assert done.code == 0, done.out
+
+
+def test_a_branch_is_judged_by_its_base_and_not_by_itself(home: Path, learnloop: Run) -> None:
+    commit(home, {**TWO_AUTHORS})
+    commit(home, {**graduated(), ".learnloop.toml": "[policy]\nauthors = 1\n"})
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy-authors", "--json", cwd=home)
+    assert done.code == 1
+    assert {"policy-authors", "policy-changed"} <= codes(done.json)
+
+
+def test_settings_that_cannot_be_read_are_a_finding(home: Path, learnloop: Run) -> None:
+    commit(home, {".learnloop.toml": "policy_autors = 2\n"})
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "error", "--json", cwd=home)
+    assert done.code == 1
+    assert codes(done.json) == {"bad-settings"}
+
+
+def test_a_codified_rule_names_the_owners_of_its_file(memory: Path, repo: Path, learnloop: Run) -> None:
+    write(repo, {"CODEOWNERS": "* @o/all\n/CLAUDE.md @o/leads\n", ".learnloop.toml": "[policy]\nowners = true\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Owners")
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    assert learnloop("codify", "rows", "--into", "CLAUDE.md", cwd=repo).code == 0
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=repo).json
+    (found,) = [f for f in told["findings"] if f["code"] == "policy-owners"]
+    assert "goes into CLAUDE.md: @o/leads must approve" in found["message"]
+    assert (found["path"], found["commit"]) == ("CLAUDE.md", git(repo, "rev-parse", "HEAD"))
+
+
+def test_a_rule_is_not_codified_straight_on_the_default_branch(memory: Path, repo: Path, learnloop: Run) -> None:
+    write(repo, {".learnloop.toml": "[policy]\nno_codify_on_default = true\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Policy")
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    git(repo, "switch", "-q", "-c", "topic")
+    assert learnloop("codify", "rows", "--into", "CLAUDE.md", cwd=repo).code == 0
+    words = ("diff", "main...topic", "--fail-on", "policy")
+    assert learnloop(*words, cwd=repo).code == 0
+    git(repo, "switch", "-q", "main")
+    git(repo, "merge", "-q", "--no-ff", "--no-edit", "topic")
+    assert learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", cwd=repo).code == 0
+    git(repo, "reset", "-q", "--hard", "topic")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", cwd=repo)
+    assert done.code == 1
+    assert "policy-codify CLAUDE.md" in done.out
+
+
+# --- when it fails ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        ("", 0),
+        ("never", 0),
+        ("error", 0),
+        ("warning", 1),
+        ("loss", 1),
+        ("removed", 1),
+        ("added", 0),
+        ("missing-how", 1),
+        ("missing", 1),
+        ("added, removed", 1),
+        ("hidden", 0),
+    ],
+)
+def test_it_fails_on_what_was_asked_for(home: Path, learnloop: Run, wanted: str, code: int) -> None:
+    how = lesson_text("tide", "Do it.") + "\n**How to apply:** Look.\n"
+    commit(home, {f"{FOLDER}/tide.md": how})
+    commit(home, {f"{FOLDER}/crane.md": None, **lesson("tide", "Do it."), **index("tide")})
+    more = ("--fail-on", wanted) if wanted else ()
+    assert learnloop("diff", "HEAD~1...HEAD", *more, cwd=home).code == code
+
+
+def test_a_misspelt_word_would_never_fail_and_is_refused(home: Path, learnloop: Run) -> None:
+    done = learnloop("diff", "--fail-on", "eror", cwd=home)
+    assert done.code == 2
+    assert "did you mean error?" in done.err
+
+
+# --- where it cannot serve --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("nowhere...HEAD",), 2, "there is no revision 'nowhere'"),
+        (("HEAD..--output=x",), 2, "there is no revision '--output=x'"),
+        (("a..b..c",), 2, "is no range"),
+        (("HEAD....HEAD",), 2, "is no range"),
+        (("HEAD..HEAD", "--staged"), 2, "names both sides already"),
+        (("--staged", "--worktree"), 2, "two different things"),
+        (("--format", "pdf"), 2, "'pdf' is not known"),
+        (("HEAD~1..HEAD", "--memory", "src"), 4, "neither side has a memory in src"),
+        (("HEAD~1..HEAD", "--memory", "/"), 4, "is not in this repository"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_cannot_be_compared_is_told_in_one_line(
+    home: Path, learnloop: Run, words: tuple[str, ...], code: int, said: str
+) -> None:
+    done = learnloop("diff", *words, cwd=home)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+    assert done.err.count("\n") == 1
+    assert not (home / "x").exists()
+    told = learnloop("diff", *words, "--json", cwd=home)
+    assert told.code == code
+    assert said in told.json["error"]["message"]
+
+
+def test_a_branch_that_only_the_remote_has_is_offered(home: Path, learnloop: Run) -> None:
+    git(home, "update-ref", "refs/remotes/origin/trunk", "HEAD")
+    assert "did you mean origin/trunk?" in learnloop("diff", "trunk...HEAD", cwd=home).err
+
+
+def test_a_shallow_clone_is_told_how_to_get_its_base(home: Path, tmp_path: Path, learnloop: Run) -> None:
+    first = git(home, "rev-parse", "HEAD~1")
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, lesson("berth"))
+    git(home, "switch", "-q", "main")
+    commit(home, lesson("quay"))
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", f"file://{home}", str(clone))
+    for words in (f"{first}...HEAD", "origin/topic...HEAD"):
+        done = learnloop("diff", words, cwd=clone)
+        assert done.code == 4
+        assert "git fetch --deepen" in done.err
+        assert "fetch-depth: 0" in done.err
+        told = learnloop("diff", words, "--format", "github", cwd=clone)
+        assert (told.code, told.err) == (4, "")
+        assert told.out.startswith("::error title=learnloop shallow-clone::this clone is shallow")
+        assert told.out.count("\n") == 1
+
+
+def test_histories_without_a_common_commit_are_told(home: Path, learnloop: Run) -> None:
+    git(home, "switch", "-q", "--orphan", "other")
+    commit(home, lesson("berth"))
+    done = learnloop("diff", "main...other", cwd=home)
+    assert done.code == 4
+    assert "compare them as they are: main..other" in done.err
+
+
+def test_without_git_and_without_a_memory_it_says_so(tmp_path: Path, repo: Path, learnloop: Run) -> None:
+    assert learnloop("diff", cwd=tmp_path).code == 4
+    done = learnloop("diff", cwd=repo)
+    assert (done.code, done.out) == (0, "HEAD → the work tree: no lesson changed\n")
+    assert "there is no memory on either side" in done.err
+
+
+def test_binary_conflicted_and_huge_files_are_held_back_and_the_rest_told(home: Path, learnloop: Run) -> None:
+    (home / FOLDER / "tide.md").write_bytes(b"\x00\xff\xfe" * 10)
+    commit(
+        home,
+        {f"{FOLDER}/crane.md": "<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", f"{FOLDER}/huge.md": "x" * (1 << 20) + "y"},
+    )
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    assert kinds(told) == [("broken", "crane"), ("broken", "tide")]
+    assert {"conflict-markers", "not-utf8", "too-large"} <= codes(told)
+
+
+def test_file_names_that_steer_nobody(home: Path, learnloop: Run) -> None:
+    """Names with line breaks, escapes and bytes that are no text."""
+    for name in ("a\nb.md", "c\x1b[31m.md", "::error::x.md"):
+        (home / FOLDER / name).write_text(lesson_text("x", "Do x."))
+    with open(os.fsencode(home / FOLDER) + b"/d\xff.md", "w") as file:
+        file.write(lesson_text("x", "Do x."))
+    commit(home, {})
+    for form in ("text", "markdown", "summary", "json", "github", "sarif"):
+        done = learnloop("diff", "HEAD~1...HEAD", "--format", form, cwd=home)
+        assert done.code == 0, done.err
+        assert "\x1b" not in done.out
+        if form == "github":
+            assert all(line.startswith("::") and not line.startswith("::error::") for line in done.out.splitlines())
+        if form in ("json", "sarif"):
+            json.loads(done.out)
+
+
+def test_a_help_text_names_the_forms(repo: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "learnloop_md", "diff", "--help"], capture_output=True, check=True)
+    assert b"sarif" in done.stdout

@@ -1,0 +1,172 @@
+"""Lessons for programs and people elsewhere: `export jsonl`, `mirror`, `bundle` (R000-73, R004-50, design §11)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnloop_md import outgoing, record
+from learnloop_md import place as places
+from learnloop_md.lesson import KINDS, Event, Lesson
+from learnloop_md.memory import Memory
+from learnloop_md.settings import Settings
+from tests.conftest import Run, git
+from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, filled, make_home
+
+
+@pytest.fixture
+def home(tmp_path: Path, learnloop: Run) -> Home:
+    return filled(make_home("skill", tmp_path / "code", learnloop))
+
+
+def _lines(home: Home, *more: str) -> list[dict[str, object]]:
+    done = home.run("export", "jsonl", *more)
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+# --- JSON lines ---------------------------------------------------------------------------------------------------
+
+
+def test_every_active_lesson_is_a_line_that_is_a_record(home: Home) -> None:
+    """R000-73: one JSON object a line; archived ones only when asked for."""
+    rows = _lines(home)
+    assert [row["id"] for row in rows] == [ASK, READ, STAGE]
+    assert all(record.faults(row) == [] for row in rows)
+    assert OLD in [row["id"] for row in _lines(home, "--all")]
+
+
+def test_what_was_exported_comes_in_elsewhere_and_changes_nothing_here(
+    home: Home, tmp_path: Path, learnloop: Run
+) -> None:
+    """R000-73: the same lines again are known, in the memory they came from too."""
+    file = tmp_path / "out.jsonl"
+    assert home.run("export", "jsonl", "--to", str(file)).code == 0
+    before = home.bytes()
+    assert home.run("import", str(file), "--json").json["action"] == "unchanged"
+    assert home.bytes() == before
+    other = make_home("project", tmp_path / "other", learnloop)
+    assert len(other.run("import", str(file), "--json").json["added"]) == 3
+    assert sorted(str(row["approach"]) for row in _lines(other)) == sorted(str(row["approach"]) for row in _lines(home))
+
+
+_WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=300)
+
+
+@given(rule=_WORDS, kind=st.sampled_from(KINDS), context=_WORDS, tags=st.lists(_WORDS, max_size=2))
+def test_the_line_of_any_lesson_is_a_record(rule: str, kind: str, context: str, tags: list[str]) -> None:
+    """R000-13: shortened where it is too long."""
+    if not rule.strip() or not all(tag.strip() for tag in tags):
+        return
+    lesson = Lesson("a-b", "a-b.md", "", kind=kind, rule=rule, context=context, tags=tuple(tags), created="2026-05-26")
+    place = places.Place(Path("/nowhere"), "project", "", None, Settings(), "MEMORY.md")
+    memory = Memory(place, {"a-b": lesson}, {}, (), (), "", frozenset(), None, True)
+    (line,) = outgoing.jsonl(memory, [lesson]).splitlines() or [""]
+    assert record.faults(json.loads(line)) == []
+
+
+# --- the mirror ---------------------------------------------------------------------------------------------------
+
+
+def test_the_mirror_shows_every_lesson_by_status(home: Home) -> None:
+    """R004-50: header, counts, one line a lesson; a second time the same bytes."""
+    for words in (("pin", STAGE), ("confirm", ASK), ("run", "ok"), ("codify", ASK)):
+        assert home.run(*words).code == 0
+    text = home.run("export", "mirror").out
+    assert text.startswith("# Learnings: skill\n\n<!-- made by `learnloop export mirror`")
+    assert f"Updated: {DAY} · runs: 1 (100% ok) · 1 pinned · 1 active · 1 promoted · 1 archived\n" in text
+    assert f"- [{STAGE}] Stage files by name. (note, +1, candidate, last: {DAY})" in text
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## Pinned", "## Active", "## Promoted", "## Archived"]
+    assert home.run("export", "mirror").out == text
+
+
+def test_the_mirror_is_renewed_and_nobody_elses_file_is_overwritten(home: Home) -> None:
+    file = home.root / "LEARNINGS.md"
+    file.write_text("# Mine\n")
+    done = home.run("export", "mirror", "--to", "LEARNINGS.md", "--json")
+    assert (done.code, done.json["error"]["code"], file.read_text()) == (3, "exists", "# Mine\n")
+    file.unlink()
+    assert home.run("export", "mirror", "--to", "LEARNINGS.md").code == 0
+    home.note("Quote paths in scripts.")
+    assert home.run("export", "mirror", "--to", "LEARNINGS.md").code == 0
+    assert "quote-paths-in-scripts" in file.read_text()
+    assert home.run("export", "mirror", "--to", "LEARNINGS.md", "--json").json["action"] == "unchanged"
+
+
+# --- what ships with a skill --------------------------------------------------------------------------------------
+
+
+def test_current_lessons_ship_and_candidates_do_not(home: Home) -> None:
+    """R004-21, ruling C14: no candidate, no count, no evidence; in SKILL.md's folder, committed by the person."""
+    head = git(home.root, "rev-parse", "HEAD")
+    assert home.run("export", "bundle", "--json").json["lessons"] == [ASK]
+    text = (home.root / "skill" / "learnings.md").read_text()
+    assert text.startswith("# Learnings\n")
+    assert "- Ask before renaming names.\n" in text
+    assert "Stage files" not in text
+    assert git(home.root, "rev-parse", "HEAD") == head
+
+
+def test_the_bundle_is_renewed_beside_promoted_rules_and_never_overwrites_an_edit(home: Home) -> None:
+    """R004-40: what was promoted stays; an edited block is refused."""
+    home.note("Stage files by name.", "r2")
+    assert home.run("promote", STAGE).code == 0
+    file = home.root / "skill" / "learnings.md"
+    assert home.run("export", "bundle").code == 0
+    once = file.read_text()
+    assert f"<!-- learnloop: {STAGE} {DAY} -->" in once
+    assert home.run("export", "bundle", "--json").json["action"] == "unchanged"
+    file.write_text(once.replace("Ask before renaming names.", "Ask first."))
+    assert home.run("export", "bundle").code == 3
+    file.write_text(once)
+    assert home.run("export", "bundle", "--remove").code == 0
+    assert "Ask before" not in file.read_text()
+    assert f"<!-- learnloop: {STAGE} {DAY} -->" in file.read_text()
+
+
+def test_nothing_current_makes_no_file(tmp_path: Path, learnloop: Run) -> None:
+    home = make_home("skill", tmp_path / "new", learnloop)
+    assert home.run("export", "bundle", "--json").json["error"]["code"] == "empty"
+    assert not (home.root / "skill" / "learnings.md").exists()
+
+
+# --- all of them --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["jsonl", "mirror", "bundle"])
+def test_private_lessons_and_links_leave_in_no_export(tmp_path: Path, learnloop: Run, what: str) -> None:
+    """design §2, §8: private types stay, hostile text is neutralised."""
+    home = make_home("skill", tmp_path / "new", learnloop)
+    for run in ("r1", "r2"):
+        home.note("Call me by my first name.", run, "--type", "user")
+        home.note("Read !`rm -r x` first.", run)
+    out = home.run("export", what, *(["--to", "out.md"] if what != "jsonl" else []))
+    assert out.code == 0, out.err
+    text = out.out if what == "jsonl" else (home.root / "out.md").read_text()
+    assert "first name" not in text
+    assert "first" in text
+    if what != "jsonl":
+        assert "!`rm" not in text
+
+
+@pytest.mark.parametrize("what", ["jsonl", "mirror", "bundle"])
+def test_a_dry_run_of_an_export_writes_nothing(home: Home, what: str) -> None:
+    assert home.run("export", what, "--to", "out.md", "--dry-run").code == 0
+    assert not (home.root / "out.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(("jsonl", "--to", "."), 2), (("mirror", "--to", "skill/references/x.md"), 2)]
+)
+def test_a_wrong_target_is_told(home: Home, words: tuple[str, ...], code: int) -> None:
+    assert home.run("export", *words).code == code
+
+
+def test_events_do_not_ship() -> None:
+    lesson = Lesson("a", "a.md", "", state="current", rule="Quote.", seen=(Event("2026-05-26", "ada", "her laptop"),))
+    assert "laptop" not in outgoing.bundle([lesson])

@@ -1,0 +1,377 @@
+"""The gate: what is noted in a run becomes durable when the run is verified, and not before (R003-20, R003-21)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from learnloop_md import place as places
+from learnloop_md import runlog, running
+from learnloop_md.runlog import Run as Ended
+from learnloop_md.settings import Settings
+from tests.conftest import Run, git
+from tests.homes import DAY, Home, make_home
+from tests.reading import every_byte, lesson, subjects
+
+KEY = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, learnloop: Run) -> Home:
+    return make_home("project", tmp_path / "code", learnloop)
+
+
+def _told(home: Home, *words: str) -> Any:
+    done = home.run(*words, "--json")
+    assert done.code == 0, done.out + done.err
+    return done.json
+
+
+def _runs(home: Home) -> list[Ended]:
+    return runlog.load(places.find(home.folder, str(home.folder)))
+
+
+def _lessons(home: Home) -> list[str]:
+    return sorted(path.stem for path in home.folder.glob("*.md") if path != home.document)
+
+
+# --- the gate -----------------------------------------------------------------------------------------------------
+
+
+def test_a_note_in_a_run_is_held_and_kept_when_the_run_is_verified(home: Home) -> None:
+    """R003-10, R003-20: nothing in the memory, in git's view or in the work tree until then."""
+    before = home.bytes(), git(home.root, "rev-parse", "HEAD"), git(home.root, "status", "--porcelain")
+    started = _told(home, "run", "start", "--task", "Split the module")
+    held = _told(home, "note", "Move fixtures first.", "--why", "Paths broke.", "--tag", "tests")
+    assert (held["action"], held["held"], held["run"]) == ("held", 1, started["run"])
+    assert (home.bytes(), git(home.root, "rev-parse", "HEAD"), git(home.root, "status", "--porcelain")) == before
+    ended = _told(home, "run", "finish", "ok", "--verified")
+    assert ended["kept"] == [{"action": "added", "slug": "move-fixtures-first"}]
+    kept = lesson(home.folder, "move-fixtures-first")
+    assert (kept.why, kept.tags, kept.state) == ("Paths broke.", ("tests",), "candidate")
+    assert subjects(home.root)[0] == "learnloop: note move-fixtures-first"
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+def test_a_successful_run_that_is_not_verified_keeps_waiting(home: Home) -> None:
+    """R003-20: refused, and what is held stays held."""
+    _told(home, "run", "start")
+    _told(home, "note", "Move fixtures first.")
+    done = home.run("run", "finish", "ok", "--json")
+    assert (done.code, done.json["error"]["code"]) == (3, "unverified")
+    assert _lessons(home) == []
+    assert _runs(home) == []
+    assert _told(home, "run", "finish", "ok", "--verified")["kept"][0]["slug"] == "move-fixtures-first"
+
+
+@pytest.mark.parametrize("status", ["failed", "partial"])
+def test_a_run_that_did_not_succeed_keeps_no_note_and_says_so(home: Home, status: str) -> None:
+    """R003-20, R001-71: only how it ended is kept."""
+    _told(home, "run", "start")
+    _told(home, "note", "Move fixtures first.")
+    done = home.run("run", "finish", status, "--note", "The registry was down.")
+    assert done.code == 0
+    assert f"[LearnLoop] Noted but not saved — the run ended {status}: Move fixtures first." in done.out
+    assert _lessons(home) == []
+    assert [(run.status, run.note) for run in _runs(home)] == [(status, "The registry was down.")]
+    assert home.run("run", "finish", "ok", "--verified", "--json").json["kept"] == []
+
+
+def test_an_abandoned_run_leaves_nothing_but_a_line(home: Home) -> None:
+    """R003-21: status tells it; no file, no commit, no record."""
+    before = home.bytes(), git(home.root, "rev-parse", "HEAD")
+    _told(home, "run", "start")
+    _told(home, "note", "Move fixtures first.")
+    gone = _told(home, "run", "abandon")
+    assert gone["dropped"] == ["Move fixtures first."]
+    assert (home.bytes(), git(home.root, "rev-parse", "HEAD"), _runs(home)) == (*before, [])
+    assert f"run       abandoned on {DAY}, 1 held dropped" in home.run("status").out
+    assert home.run("run", "abandon").code == 2
+
+
+def test_a_crashed_run_is_told_by_status_and_never_served(home: Home) -> None:
+    """R003-21: the process that held the notes is gone; nobody ends the run."""
+    _told(home, "run", "start", "--run", "s1")
+    _told(home, "note", "Move fixtures first.", "--run", "s1")
+    said = home.run("status", "--json").json["runs"]["open"]
+    assert [(row["session"][:3], row["held"]) for row in said] == [("s1-", 1)]
+    for view in (("show",), ("show", "--all"), ("log",), ("export", "agents")):
+        assert "fixtures" not in home.run(*view).out
+    assert b"fixtures" not in b"".join(home.bytes().values())
+    assert ", 1 held: learnloop run finish|abandon" in home.run("status").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--kind", "correction"), ("--kind", "preference"), ("--trigger", "correction"), ("--trigger", "role"),
+        ("--type", "user"), ("--manual",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_persons_own_word_does_not_wait(home: Home, words: tuple[str, ...]) -> None:
+    """A correction or preference holds whatever becomes of the run."""
+    _told(home, "run", "start")
+    assert _told(home, "note", "Ask before renaming.", *words)["action"] == "added"
+    _told(home, "run", "abandon")
+    assert _lessons(home) == ["ask-before-renaming"]
+
+
+@pytest.mark.parametrize("kind", ["failure", "success", "workaround", "note"])
+def test_all_other_kinds_wait(home: Home, kind: str) -> None:
+    _told(home, "run", "start")
+    assert _told(home, "note", "Ask before renaming.", "--kind", kind)["action"] == "held"
+
+
+def test_what_is_wrong_with_a_note_is_told_when_it_is_made(home: Home) -> None:
+    """R004-20, R004-04: a secret gets into no held note; a lesson that is not there is told at once."""
+    _told(home, "run", "start")
+    done = home.run("note", f"Use {KEY} here.")
+    assert done.code == 3
+    assert home.run("note", "x" * 501).code == 3
+    assert home.run("note", "Read first.", "--same", "nowhere").code == 2
+    assert home.run("status", "--json").json["runs"]["open"][0]["held"] == 0
+    assert not any(KEY.encode() in data for data in every_byte(home.root).values())
+
+
+def test_one_run_at_a_time_in_a_session_and_sessions_do_not_meet(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Held notes belong to their session; another session's note does not wait for this run."""
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "aaaaaaaa-1")
+    _told(home, "run", "start")
+    assert home.run("run", "start", "--json").json["error"]["code"] == "open"
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "bbbbbbbb-2")
+    assert _told(home, "note", "Stage by name.")["action"] == "added"
+    assert home.run("run", "abandon").code == 2
+    _told(home, "run", "start")
+    _told(home, "run", "finish", "ok")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "aaaaaaaa-1")
+    assert _told(home, "note", "Quote paths.")["action"] == "held"
+
+
+def test_two_notes_of_the_same_session_are_one_sighting(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R001-30: two runs in one session prove nothing twice."""
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "aaaaaaaa-1")
+    for _ in range(2):
+        _told(home, "run", "start")
+        _told(home, "note", "Stage by name.")
+        _told(home, "run", "finish", "ok", "--verified")
+    assert len(lesson(home.folder, "stage-by-name").seen) == 1
+
+
+def test_a_held_note_keeps_its_day_its_memory_and_what_it_replaces(home: Home, tmp_path: Path) -> None:
+    home.note("Use the old formatter.")
+    _told(home, "run", "start")
+    _told(home, "note", "Use the new formatter.", "--supersedes", "use-the-old-formatter")
+    done = home.learnloop(
+        "run", "finish", "ok", "--verified", "--memory", str(home.folder), "--today", "2026-06-20", cwd=home.root
+    )
+    assert done.code == 0
+    assert lesson(home.folder, "use-the-new-formatter").created == DAY
+    assert lesson(home.folder, "use-the-old-formatter").state == "archived"
+
+
+def test_one_held_note_that_is_refused_does_not_stop_the_others(home: Home) -> None:
+    """Nothing is lost silently: it is told with its reason."""
+    _told(home, "run", "start")
+    _told(home, "note", "Move fixtures first.", "--name", "fixtures")
+    _told(home, "note", "Quote paths in scripts.")
+    home.file("fixtures").write_text("---\nname: fixtures\nmetadata:\n  type: project\n---\n\nOther.\n")
+    done = home.run("run", "finish", "ok", "--verified", "--json")
+    assert done.code == 1
+    assert [row["slug"] for row in done.json["kept"]] == ["quote-paths-in-scripts"]
+    assert [(row["rule"], row["code"]) for row in done.json["refused"]] == [("Move fixtures first.", "exists")]
+
+
+def test_a_damaged_session_file_ends_no_command(home: Home) -> None:
+    _told(home, "run", "start")
+    file = next(Path(os.environ["HOME"]).rglob("*.run.jsonl"))
+    file.write_bytes(b'{"what": 3}\n\xff\xfe\nnot json\n' + file.read_bytes() + b'{"what": "held", "run": 4}\n')
+    assert home.run("status").code == 0
+    assert _told(home, "note", "Quote paths.")["action"] == "held"
+
+
+def test_a_dry_run_of_a_run_writes_nothing(home: Home) -> None:
+    before = every_byte(home.root)
+    for words in (("run", "start"), ("run", "ok"), ("capture", "--prompt")):
+        assert home.run(*words, *(["--dry-run"] if words[0] == "run" else [])).code == 0
+    assert every_byte(home.root) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "win"), ("run", "finish"), ("run", "finish", "won"), ("run", "start", "ok"),
+        ("run", "feedback", "maybe"),
+        ("run", "failed", "--verified"), ("run", "abandon", "now"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_wrong_words_are_told_with_the_right_ones(home: Home, words: tuple[str, ...]) -> None:
+    done = home.run(*words)
+    assert done.code == 2
+    assert "say" in done.err or "leave --verified away" in done.err
+
+
+# --- how runs ended -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["ok", "failed", "partial", "success", "failure"])
+def test_an_outcome_can_be_recorded_without_a_start(home: Home, word: str) -> None:
+    """R004-90, R004-99, ruling C19: both vocabularies are read."""
+    _told(home, "run", word, "--note", "It went\nas it went.")
+    (run,) = _runs(home)
+    assert run.status == {"success": "ok", "failure": "failed"}.get(word, word)
+    assert (run.note, run.workspace, run.created_at[:11]) == ("It went\nas it went.", "code", f"{DAY}T")
+    assert not Path(run.workspace).is_absolute()
+
+
+def test_a_run_carries_the_version_of_its_skill(tmp_path: Path, learnloop: Run) -> None:
+    """R004-99."""
+    home = make_home("skill", tmp_path / "code", learnloop)
+    text = (home.root / "skill" / "SKILL.md").read_text()
+    (home.root / "skill" / "SKILL.md").write_text(text.replace("\n---\n", "\nmetadata:\n  version: 1.4.0\n---\n", 1))
+    _told(home, "run", "ok")
+    assert [(run.skill, run.skill_version) for run in _runs(home)] == [("skill", "1.4.0")]
+
+
+def test_runs_in_a_code_repository_are_no_noise_in_a_pull_request(home: Home) -> None:
+    """docs/runs.md: git does not see them; no lesson is read from them, Claude loads nothing of them."""
+    _told(home, "run", "ok", "--note", "Rare words stand here.")
+    assert git(home.root, "status", "--porcelain", "--untracked-files=all") == ""
+    assert home.run("sync").out == "everything is in step\n"
+    assert "Rare words" not in home.run("show", "--all").out
+    assert home.run("status", "--json").json["lessons"] == {"candidate": 0, "current": 0, "archived": 0}
+
+
+def test_runs_of_two_branches_never_conflict(tmp_path: Path, learnloop: Run) -> None:
+    """docs/runs.md: with commit_runs each run is a file of its own, whatever the merge."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    git(home.root, "switch", "-q", "-c", "other")
+    _told(home, "run", "ok")
+    git(home.root, "switch", "-q", "main")
+    _told(home, "run", "failed", "--note", "Down.")
+    assert git(home.root, "status", "--porcelain") == ""
+    git(home.root, "merge", "-q", "--no-edit", "other")
+    assert sorted(run.status for run in _runs(home)) == ["failed", "ok"]
+    assert home.run("sync").code == 0
+    assert home.run("check").code == 0
+    changed = git(home.root, "log", "-1", "--no-merges", "--name-only", "--format=", "--grep", "run ok").split("\n")
+    assert [path for path in changed if not path.startswith(".claude/memory/.runs/2026-06/")] == []
+
+
+def test_a_committed_run_can_be_undone(tmp_path: Path, learnloop: Run) -> None:
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    _told(home, "run", "ok")
+    assert home.run("undo").code == 0
+    assert _runs(home) == []
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+def test_a_run_does_not_name_a_private_lesson_in_git(tmp_path: Path, learnloop: Run) -> None:
+    """design §2: private lessons are not even named."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    git(home.root, "remote", "add", "origin", "https://example.invalid/x.git")
+    _told(home, "run", "start")
+    _told(home, "note", "Talk to me in French.", "--type", "user")
+    _told(home, "run", "finish", "ok", "--verified")
+    assert "talk-to-me" not in git(home.root, "log", "-p")
+    assert _runs(home)[0].lessons == ()
+
+
+def test_without_git_a_run_is_a_file(tmp_path: Path, learnloop: Run) -> None:
+    home = make_home("project", tmp_path / "code", learnloop, with_git=False)
+    _told(home, "run", "ok")
+    assert [run.status for run in _runs(home)] == ["ok"]
+
+
+def test_a_file_that_is_no_run_is_passed_over(home: Home) -> None:
+    _told(home, "run", "ok")
+    folder = home.folder / ".runs" / "2026-06"
+    (folder / "a.md").write_text("no head\n")
+    (folder / "b.md").write_text("---\nid: [\n---\n")
+    (folder / "c.md").write_text("---\nid: c\nstatus: odd\n---\n")
+    (folder / "d.md").write_bytes(b"\xff\xfe\n")
+    assert len(_runs(home)) == 1
+    assert home.run("stats").code == 0
+
+
+@pytest.mark.parametrize("note", ["", "Two\n\nparagraphs.", "---\nid: x\n---", "# Heading"])
+def test_a_run_comes_back_from_its_file(note: str) -> None:
+    run = Ended(
+        "run_20260601_101112_ab12", "partial", "2026-06-01T10:11:12Z", note, "review", "1.10", "shop", "a: b",
+        "2026-06-01T10:00:00Z", False, False, ("one", "two"),
+    )  # fmt: skip
+    assert runlog.parse(runlog.render(run)) == run
+    assert runlog.path_of(run.id) == ".runs/2026-06/run_20260601_101112_ab12.md"
+
+
+def test_names_of_runs_differ() -> None:
+    assert len({running.new_id("2026-06-01") for _ in range(20)}) > 15
+    assert Settings().commit_runs is False
+
+
+# --- the question -------------------------------------------------------------------------------------------------
+
+
+def test_the_question_is_asked_once_after_a_successful_run_and_after_no_other(home: Home) -> None:
+    """R000-61: exact words."""
+    question = "Did this output need modification before use?"
+    assert home.run("run", "ok").out.count(question) == 1
+    assert question not in home.run("run", "failed").out + home.run("run", "partial").out + home.run("status").out
+    assert _told(home, "run", "ok")["question"] == question
+
+
+@pytest.mark.parametrize(("word", "confirmed"), [("no", True), ("yes", False)])
+def test_the_answer_stands_on_the_run_and_on_its_lessons(home: Home, word: str, confirmed: bool) -> None:
+    """R000-61, R000-62: needed changes, so it is not confirmed."""
+    _told(home, "run", "start")
+    _told(home, "note", "Move fixtures first.")
+    _told(home, "run", "finish", "ok", "--verified")
+    said = _told(home, "run", "feedback", word)
+    assert (said["human_confirmed"], said["lessons"]) == (confirmed, ["move-fixtures-first"])
+    assert lesson(home.folder, "move-fixtures-first").human_confirmed is confirmed
+    assert _runs(home)[0].human_confirmed is confirmed
+    assert git(home.root, "status", "--porcelain") == ""
+    assert subjects(home.root)[0] == "learnloop: feedback move-fixtures-first"
+    before = home.bytes()
+    _told(home, "run", "feedback", word)
+    assert home.bytes() == before
+
+
+def test_the_answer_reaches_what_was_captured_in_the_run(home: Home) -> None:
+    """R000-62."""
+    _told(home, "run", "start")
+    file = home.root.parent / "record.json"
+    told = {"task_type": "docs", "input_summary": "A", "approach": "B", "outcome": "success", "confidence": 1}
+    file.write_text(json.dumps(told))
+    slug = _told(home, "capture", "--from", str(file))["slug"]
+    _told(home, "run", "finish", "ok")
+    _told(home, "run", "feedback", "no")
+    assert lesson(home.folder, slug).human_confirmed is True
+
+
+def test_without_a_successful_run_there_is_nothing_to_answer(home: Home) -> None:
+    _told(home, "run", "failed")
+    assert home.run("run", "feedback", "no", "--json").json["error"]["code"] == "no-run"
+
+
+def test_a_note_by_hand_is_sure_and_confirmed(home: Home) -> None:
+    """R000-63: confidence 1.0, human_confirmed true, in a new lesson and in one that was there."""
+    assert _told(home, "note", "Ask before renaming.", "--manual")["action"] == "added"
+    made = lesson(home.folder, "ask-before-renaming")
+    assert (made.confidence, made.human_confirmed) == (1.0, True)
+    home.note("Quote paths in scripts.", "r1")
+    assert _told(home, "note", "Quote paths in scripts.", "--manual", "--run", "r1")["action"] == "edited"
+    assert _told(home, "note", "Quote paths in scripts.", "--manual", "--run", "r1")["action"] == "unchanged"
+    old = lesson(home.folder, "quote-paths-in-scripts")
+    assert (old.confidence, old.human_confirmed, len(old.seen)) == (1.0, True, 1)

@@ -1,0 +1,212 @@
+"""The state tier: memory.json beside a skill's memory, and which tier a fact belongs to (R003-50, R003-51)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learnloop_md import state, tiers
+from learnloop_md.errors import LearnloopError
+from tests.conftest import Run, git
+from tests.homes import Home, make_home
+from tests.reading import subjects
+
+TOKEN = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
+
+
+@pytest.fixture(params=["skill", "project"])
+def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
+    return make_home(request.param, tmp_path / "code", learnloop)
+
+
+def _file(home: Home) -> Path:
+    return (home.root / "skill" if home.kind == "skill" else home.folder) / "memory.json"
+
+
+def _value(home: Home, *words: str) -> Any:
+    done = home.run("state", *words, "--json")
+    assert done.code == 0, done.out + done.err
+    return done.json.get("value")
+
+
+def test_a_state_is_set_read_counted_listed_and_deleted(home: Home) -> None:
+    """R003-51: by key; each change is a commit."""
+    assert _value(home, "set", "known_bad", '["a.csv", "b.csv"]') == ["a.csv", "b.csv"]
+    assert _value(home, "set", "last.decision", "split by feature") == "split by feature"
+    assert [_value(home, "incr", "runs"), _value(home, "incr", "runs", "3"), _value(home, "get", "runs")] == [1, 4, 4]
+    assert home.run("state", "list", "--json").json["state"] == json.loads(_file(home).read_text())
+    assert home.run("state", "get", "last.decision").out == "split by feature\n"
+    _value(home, "delete", "runs")
+    assert home.run("state", "get", "runs", "--json").json["error"]["code"] == "unknown-key"
+    assert git(home.root, "status", "--porcelain") == ""
+    assert subjects(home.root)[:2] == ["learnloop: state runs", "learnloop: state runs"]
+
+
+def test_the_file_shows_a_changed_value_as_a_changed_line(home: Home) -> None:
+    """R003-51: git-diffable: sorted keys, two spaces, a last line end."""
+    for key, value in (("zeta", "1"), ("alpha", '{"b": 2, "a": "ü"}')):
+        _value(home, "set", key, value)
+    expected = '{\n  "alpha": {\n    "a": "ü",\n    "b": 2\n  },\n  "zeta": 1\n}\n'
+    assert _file(home).read_text("utf-8") == expected
+    _value(home, "incr", "zeta")
+    changed = git(home.root, "diff", "HEAD~1", "--numstat").split()[:2]
+    assert changed == ["1", "1"]
+
+
+def test_setting_what_is_there_changes_nothing(home: Home) -> None:
+    _value(home, "set", "page", "7")
+    head = git(home.root, "rev-parse", "HEAD")
+    assert home.run("state", "set", "page", "7", "--json").json["action"] == "unchanged"
+    assert git(home.root, "rev-parse", "HEAD") == head
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Always read the site clock before a backfill", "It failed. Try again later", "two\nlines",
+        "one two three four five six seven eight nine ten eleven twelve thirteen",
+        '{"why": "Use the EU endpoint first."}',
+        '["Check that the fixtures were moved"]', "x" * 121,
+    ],
+)  # fmt: skip
+def test_prose_is_refused_and_sent_to_its_tier(home: Home, value: str) -> None:
+    """Ruling C4: memory.json is for state only."""
+    done = home.run("state", "set", "why", value)
+    assert done.code == 3
+    assert "learnloop note" in done.err
+    assert not _file(home).exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("last_call", TOKEN), ("password", TOKEN[5:18]), ("a", f'{{"b": "{TOKEN}"}}')],
+    ids=["a", "b", "c"],
+)
+def test_a_secret_is_refused_and_never_shown(home: Home, key: str, value: str) -> None:
+    """R004-20."""
+    done = home.run("state", "set", key, value)
+    assert done.code == 3
+    assert "password manager" in done.err
+    assert value not in done.out + done.err
+    assert not _file(home).exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("set", "a b", "1"), 2), (("set", "", "1"), 2), (("set", "a"), 2), (("get",), 2), (("put", "a", "1"), 2),
+        (("incr", "a", "half"), 2), (("list", "a"), 2), (("get", "a", "b"), 2), (("delete", "gone"), 2),
+        (("set", "a", "1e999"), 2), (("set", "a", '"\\ud800"'), 2), (("set", "../x", "1"), 2),
+        (("set", "a", json.dumps([0] * 3000)), 3),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_wrong_words_change_nothing(home: Home, words: tuple[str, ...], code: int) -> None:
+    assert home.run("state", *words).code == code
+    assert not _file(home).exists()
+
+
+def test_what_is_no_number_is_not_counted(home: Home) -> None:
+    _value(home, "set", "page", "last")
+    assert home.run("state", "incr", "page").code == 2
+    assert _value(home, "get", "page") == "last"
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"a": 1, "a": 2}', '{"a": NaN}', "\xff", "{}\n<<<<<<< HEAD\n"])
+def test_a_damaged_file_is_named_and_left(home: Home, text: str) -> None:
+    """Exit 4, byte for byte as it was."""
+    _file(home).write_bytes(text.encode("latin-1"))
+    done = home.run("state", "incr", "runs")
+    assert done.code == 4
+    assert "memory.json" in done.err
+    assert _file(home).read_bytes() == text.encode("latin-1")
+
+
+def test_an_edit_by_hand_is_kept_and_committed(home: Home) -> None:
+    _value(home, "set", "page", "1")
+    _file(home).write_text('{"page": 9, "by_hand": true}')
+    assert _value(home, "incr", "page") == 10
+    assert json.loads(_file(home).read_text()) == {"by_hand": True, "page": 10}
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+def test_a_link_that_leads_out_is_not_followed(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    _file(home).symlink_to(tmp_path / "other.json")
+    assert home.run("state", "set", "page", "1").code == 4
+    assert (tmp_path / "other.json").read_text() == "{}"
+
+
+def test_a_state_can_be_undone(home: Home) -> None:
+    _value(home, "set", "page", "1")
+    _value(home, "set", "page", "2")
+    assert home.run("undo").code == 0
+    assert _value(home, "get", "page") == 1
+    assert home.run("undo").code == 0
+    assert not _file(home).exists()
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+def test_counts_of_several_processes_add_up(home: Home) -> None:
+    """Locked: no count is lost, each is a commit."""
+    words = [sys.executable, "-m", "learnloop_md", "state", "incr", "runs", "--memory", str(home.folder)]
+    procs = [subprocess.Popen(words, cwd=home.root, stdout=subprocess.DEVNULL) for _ in range(4)]
+    assert [proc.wait(60) for proc in procs] == [0] * 4
+    assert _value(home, "get", "runs") == 4
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+def test_a_count_at_a_bad_moment_is_queued_and_the_next_one_goes_on(home: Home) -> None:
+    """design §6: nothing fails, nothing is lost."""
+    git(home.root, "switch", "-q", "--detach")
+    assert home.run("state", "incr", "runs", "--json").json["queued"] is True
+    assert _value(home, "incr", "runs") == 2
+    git(home.root, "switch", "-q", "main")
+    assert _value(home, "incr", "runs") == 3
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+def test_a_dry_run_shows_the_change(home: Home) -> None:
+    done = home.run("state", "set", "page", "1", "--dry-run")
+    assert done.code == 0
+    assert '+  "page": 1' in done.out
+    assert not _file(home).exists()
+
+
+@given(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=5))
+def test_a_value_is_written_as_it_is_read(value: dict[str, Any]) -> None:
+    try:
+        state.check("key", value)
+    except LearnloopError:
+        return
+    assert json.loads(state.rendered({"key": value})) == {"key": value}
+
+
+@pytest.mark.parametrize(
+    ("fact", "tier"),
+    [
+        ("retries = 3", "state"), ("page 14 of 40", "state"), ("last run: 2026-05-26", "state"), ("42", "state"),
+        ('{"cursor": "abc"}', "state"), ("known bad inputs: a.csv, b.csv", "state"),
+        ("Read the site clock before a backfill, because UTC shifts the day.", "lesson"),
+        ("We chose sqlite over a server because nobody runs one.", "lesson"),
+        ("Always use three retries", "lesson"), ("The invoice API drops requests above 100 items", "lesson"),
+        ("User: no, not that\nAssistant: sorry", "ephemeral"), ("Started the run at noon", "ephemeral"),
+        ("2026-05-26 10:11:12 ERROR no route", "ephemeral"), ("The current branch is main", "ephemeral"),
+        ("parse() is defined in app.py", "ephemeral"), ("Traceback (most recent call last)", "ephemeral"),
+        (f"the token is {TOKEN}", "secret"),
+    ],
+)  # fmt: skip
+def test_a_fact_has_one_tier(fact: str, tier: str, learnloop: Run, tmp_path: Path) -> None:
+    """R003-22, R003-23, R003-50."""
+    assert tiers.where(fact).name == tier
+    done = learnloop("where", fact, "--json", cwd=tmp_path)
+    assert (done.code, done.json["tier"]) == (0, tier)
+    assert bool(done.json["command"]) == (tier in ("state", "lesson"))
+    assert TOKEN not in done.out
