@@ -49,6 +49,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if skipped:
         why = "no claude found (LEARNLOOP_TEST_CLAUDE or PATH); docs/testing.md says how to get one"
         terminalreporter.write_line(f"tests/e2e SKIPPED: {why}", yellow=True, bold=True)
+    if any("no MCP SDK" in str(one.longrepr) for one in terminalreporter.stats.get("skipped", [])):
+        why = "no MCP SDK (pip install 'learnloop-md[mcp]')"
+        terminalreporter.write_line(f"tests of the MCP server SKIPPED: {why}", yellow=True, bold=True)
 
 
 @pytest.fixture(autouse=True)
