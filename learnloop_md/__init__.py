@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from learnloop_md.api import RefusedError as RefusedError
     from learnloop_md.api import UnableError as UnableError
     from learnloop_md.api import UsageError as UsageError
+    from learnloop_md.api import add_learning as add_learning
+    from learnloop_md.api import fetch_learnings as fetch_learnings
+    from learnloop_md.api import memory_recall as memory_recall
+    from learnloop_md.api import memory_remember as memory_remember
+    from learnloop_md.api import save_learning as save_learning
 
 __version__ = "0.1.0"
 
@@ -32,6 +37,11 @@ __all__ = [
     "UnableError",
     "UsageError",
     "__version__",
+    "add_learning",
+    "fetch_learnings",
+    "memory_recall",
+    "memory_remember",
+    "save_learning",
 ]
 
 if not TYPE_CHECKING:  # a type checker must not take every name for one of ours

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from learnloop_md import memory as snapshots
 from learnloop_md import place as places
-from learnloop_md import repos
+from learnloop_md import repos, runs
 from learnloop_md.answer import Answer
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
@@ -29,6 +29,11 @@ __all__ = [
     "RefusedError",
     "UnableError",
     "UsageError",
+    "add_learning",
+    "fetch_learnings",
+    "memory_recall",
+    "memory_remember",
+    "save_learning",
 ]
 
 Folder = str | os.PathLike[str]
@@ -167,9 +172,11 @@ class Memory:
         same: str = "",
         new: bool = False,
         supersedes: str = "",
+        manual: bool = False,
     ) -> Change:
         """Capture a lesson, or count it when it is known (R002-20, R004-30); rule: at most 500 characters.
 
+        manual: a person says it; confidence 1.0, and it is not held while a run is open (R000-63).
         Raises UsageError for words that are not known, RefusedError for a secret or a text that is too long; nothing
         is written then.
         """
@@ -178,7 +185,7 @@ class Memory:
         words = {
             "why": why, "how": how, "title": title, "name": name, "type": type, "kind": kind, "trigger": trigger,
             "context": context, "evidence": evidence, "tag": _texts(tags), "same": same, "new": new,
-            "supersedes": supersedes,
+            "supersedes": supersedes, "manual": manual,
         }  # fmt: skip
         return self._change(verbs.note, rule=_no_dash(rule), **words)
 
@@ -227,6 +234,58 @@ class Memory:
         path = "" if into is None else str(self._cwd / into / "learnings.md" if _is_folder(self._cwd, into) else into)
         return self._change(verbs.promote, slug=name, into=path)
 
+    # --- runs ---------------------------------------------------------------------------------------------------------
+
+    def run(
+        self, what: str, outcome: str = "", *, note: str = "", verified: bool = False, skill: str = "", task: str = ""
+    ) -> Mapping[str, Any]:
+        """What `learnloop run` does: "ok", "failed" alone; "start", "finish" with an outcome, "abandon", "feedback".
+
+        While a run is open, notes are held (their action is "held"); `run("finish", "ok", verified=True)` keeps them,
+        any other end drops them (R003-20, R004-90). Raises RefusedError where notes are held and it is not verified.
+        """
+        from learnloop_md import runverbs
+
+        words = {"what": what, "outcome": outcome, "note": note, "verified": verified, "skill": skill, "task": task}
+        return runverbs.run(self._call(**words)).data
+
+    def remember(
+        self,
+        text: str,
+        tags: Iterable[str] = (),
+        *,
+        why: str = "",
+        how: str = "",
+        type: str = "",
+        kind: str = "",
+        evidence: str = "",
+        of_run: str = "",
+    ) -> Change:
+        """Keep what a run taught, strictly: held in an open run, kept of one that ended verified (R003-20, R003-52).
+
+        of_run: the run's id, where several are open or it has ended. Raises RefusedError outside of such a run, and for
+        conversation, tool output and counters (R003-22).
+        """
+        from learnloop_md import remembering
+
+        words = {"why": why, "how": how, "type": type, "kind": kind, "evidence": evidence, "of_run": of_run}
+        return self._change(remembering.remember, text=text, tag=_texts(tags), **words)
+
+    def capture(self, record: Mapping[str, Any]) -> Change:
+        """Keep the record of a run, whatever its outcome (R000-20); its fields: docs/runs.md.
+
+        Raises RefusedError that names every wrong field; nothing is written then (R000-24).
+        """
+        from learnloop_md import runverbs
+
+        return self._change(lambda call: runverbs.keep_record(call, record))
+
+    def stats(self) -> Mapping[str, Any]:
+        """What runs and lessons add up to: the keys of `learnloop stats --json`; rates are whole per cent (R004-91)."""
+        from learnloop_md import runverbs
+
+        return runverbs.show_stats(self._call()).data
+
     def sync(self) -> Change:
         """Absorb what people and Claude changed by hand, and commit what was queued. Conflicts stand in `more`."""
         from learnloop_md import verbs
@@ -257,12 +316,46 @@ class Learnings(Memory):
 
     def __init__(self, name_or_dir: Folder | None = None, *, run: str = "", today: str = "") -> None:
         super().__init__(_by_name(name_or_dir), run=run, today=today)
+        self._began = False
 
     def __enter__(self) -> Learnings:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is left open: every call writes and commits what it changes."""
+        """Abandon a run that the block began and did not end: nothing half finished is kept (R003-21)."""
+        if self._began and runs.current(self._call().session):
+            self.run("abandon")
+
+    def run(self, what: str, outcome: str = "", **how: Any) -> Mapping[str, Any]:
+        """As `Memory.run`; a run that is begun in a `with` block ends with it."""
+        told = super().run(what, outcome, **how)
+        self._began = told["action"] == "started" or (self._began and told["action"] == "answered")
+        return told
+
+
+def save_learning(learning: Mapping[str, Any], memory: Memory | None = None) -> Change:
+    """Keep the record of a run, whatever its outcome (R000-25): `Memory.capture`; memory: else the one found here."""
+    return (memory or Memory()).capture(learning)
+
+
+def add_learning(learning: Mapping[str, Any], memory: Memory | None = None) -> Change:
+    """Keep a record that a person wrote: the same fields, confidence 1.0, confirmed by a person (R000-63)."""
+    return save_learning({**learning, "confidence": 1.0, "human_confirmed": True}, memory)
+
+
+def fetch_learnings(task_type: str = "", task_description: str = "", memory: Memory | None = None) -> Recalled:
+    """The five lessons that fit a task, those of another task type left out (R000-25, R000-30): `Memory.recall`."""
+    return (memory or Memory()).recall(task_description, task_type=task_type)
+
+
+def memory_remember(text: str, tags: Iterable[str] = (), memory: Memory | None = None) -> Change:
+    """Keep what a verified run taught (R003-52): `Memory.remember`."""
+    return (memory or Memory()).remember(text, tags)
+
+
+def memory_recall(query: str, limit: int = 5, memory: Memory | None = None) -> Recalled:
+    """The lessons that fit, at most limit of them (R003-52): `Memory.recall`."""
+    return (memory or Memory()).recall(query, limit)
 
 
 def _by_name(name_or_dir: Folder | None) -> Folder | None:

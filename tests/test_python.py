@@ -14,7 +14,21 @@ from pathlib import Path
 import pytest
 
 import learnloop_md
-from learnloop_md import Learnings, LearnloopError, Lesson, Memory, RefusedError, UnableError, UsageError, api
+from learnloop_md import (
+    Learnings,
+    LearnloopError,
+    Lesson,
+    Memory,
+    RefusedError,
+    UnableError,
+    UsageError,
+    add_learning,
+    api,
+    fetch_learnings,
+    memory_recall,
+    memory_remember,
+    save_learning,
+)
 from learnloop_md.commands import BY_NAME
 from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home
@@ -90,10 +104,14 @@ def test_the_examples_in_the_docs_are_true(here: Path) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", sorted({n for c in (Memory, Learnings) for n in vars(c) if not n.startswith("_")}))
+CALLS = sorted({f".{n}" for c in (Memory, Learnings) for n in vars(c) if not n.startswith("_")})
+FUNCTIONS = sorted(name for name in api.__all__ if name.islower())
+
+
+@pytest.mark.parametrize("name", CALLS + FUNCTIONS)
 def test_every_call_is_documented(name: str) -> None:
-    assert re.search(rf"`\.{name}\b", (ROOT / "docs" / "python.md").read_text("utf-8"))
-    assert getattr(Learnings, name).__doc__
+    assert re.search(rf"`{re.escape(name)}\b", (ROOT / "docs" / "python.md").read_text("utf-8"))
+    assert getattr(*((Learnings, name[1:]) if name[0] == "." else (api, name))).__doc__
 
 
 def test_the_options_of_note_are_those_of_the_command() -> None:
@@ -223,6 +241,107 @@ def test_several_threads_lose_nothing(here: Path, repo: Path) -> None:
     assert {change.action for change in done} == {"added"}
     assert set(Memory().lessons) == set(words)
     assert git(repo, "status", "--porcelain") == ""
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+RECORD = {
+    "task_type": "file_refactor",
+    "input_summary": "Split a settings module of 900 lines.",
+    "approach": "Moved one group at a time, tests between.",
+    "outcome": "success",
+    "confidence": 0.8,
+    "what_worked": "Re-exporting the old names kept every import alive.",
+    "what_failed": None,
+    "edge_cases": ["A cycle appeared when the defaults moved first."],
+    "tags": ["refactor"],
+}
+
+
+def test_runs_are_counted(here: Path) -> None:
+    """R004-90, R004-91, R004-94."""
+    memory = Memory()
+    assert memory.run("ok")["action"] == "recorded"
+    assert memory.run("failed", note="The build broke.")["status"] == "failed"
+    found = memory.stats()
+    assert (found["runs"]["total"], found["runs"]["ok"], found["success_percent"]) == (2, 1, 50)
+
+
+def test_notes_of_a_run_wait_until_it_is_verified(here: Path) -> None:
+    """R003-20."""
+    memory = Memory(run="r1")
+    memory.run("start")
+    assert memory.note("Count the rows first.").action == "held"
+    assert memory.note("Use uv, never pip.", manual=True).action == "added"
+    with pytest.raises(RefusedError) as caught:
+        memory.run("finish", "ok")
+    assert caught.value.code == "unverified"
+    memory.run("finish", "ok", verified=True)
+    assert set(memory.lessons) == {"count-the-rows-first", "use-uv-never-pip"}
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_run_that_a_block_leaves_open_is_abandoned(here: Path, broken: bool) -> None:
+    """R003-21: nothing half finished is kept."""
+    try:
+        with Learnings(".claude/memory", run="r1") as learnings:
+            learnings.run("start")
+            learnings.note("Count the rows first.")
+            if broken:
+                raise KeyError("the task failed")
+    except KeyError:
+        assert broken
+    memory = Memory(run="r1")
+    assert memory.lessons == {}
+    assert memory.note("Count the rows first.").action == "added"
+    (gone,) = memory.status()["runs"]["abandoned"]
+    assert gone["dropped"] == 1
+
+
+def test_a_run_that_was_begun_elsewhere_stays_open(here: Path) -> None:
+    Memory(run="r1").run("start")
+    with Learnings(".claude/memory", run="r1") as learnings:
+        assert learnings.note("Count the rows first.").action == "held"
+    assert [run["held"] for run in Memory().status()["runs"]["open"]] == [1]
+
+
+def test_remember_keeps_the_strict_gate(here: Path) -> None:
+    """R003-52, ruling C1: note is the free way in."""
+    with pytest.raises(RefusedError) as caught:
+        memory_remember("Count the rows before a backfill.", ["sql"])
+    assert caught.value.code == "no-run"
+    memory = Memory()
+    done = memory.run("ok", verified=True)
+    change = memory.remember("Count the rows before a backfill.", ["sql"], of_run=done["run"])
+    assert change.action == "added"
+    assert memory_recall("a backfill", 1).lessons[0].slug == change.slug
+
+
+def test_a_record_is_saved_and_fetched(here: Path) -> None:
+    """R000-25, R000-30: whatever the outcome, and only for its task type."""
+    change = save_learning(RECORD)
+    assert (change.action, change.state) == ("added", "candidate")
+    assert Memory().lesson(change.slug).confidence == 0.8
+    found = fetch_learnings("file_refactor", "split a module without breaking imports")
+    assert [row.slug for row in found.lessons] == [change.slug]
+    assert "Edge case: A cycle appeared when the defaults moved first." in found.text
+    assert fetch_learnings("api_integration", "split a module without breaking imports").lessons == ()
+
+
+def test_a_record_that_a_person_wrote_is_trusted(here: Path) -> None:
+    """R000-63."""
+    lesson = Memory().lesson(add_learning(RECORD).slug)
+    assert (lesson.confidence, lesson.human_confirmed) == (1.0, True)
+
+
+def test_every_wrong_field_of_a_record_is_named(here: Path) -> None:
+    """R000-24."""
+    with pytest.raises(RefusedError) as caught:
+        save_learning({**RECORD, "outcome": "fine", "confidence": 2})
+    assert caught.value.code == "bad-record"
+    assert "outcome" in caught.value.message
+    assert "confidence" in caught.value.message
+    assert Memory().lessons == {}
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------
