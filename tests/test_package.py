@@ -52,6 +52,11 @@ def test_the_entry_for_the_mcp_registry_is_that_of_this_package() -> None:
     assert set(words[1:]) <= {option.flag for option in command.options}
 
 
+def test_the_tests_are_run_with_the_mcp_sdk_that_the_extra_asks_for() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert set(extras["mcp"]) <= set(extras["test"])
+
+
 def test_no_module_has_network_code() -> None:
     """R001-23: nothing leaves the machine."""
     network = {
