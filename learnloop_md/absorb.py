@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
-from learnloop_md import guard, head, lessonfile, notebook
+from learnloop_md import head, lessonfile, notebook, trust
 from learnloop_md import memory as memories
 from learnloop_md.carry import tree_of, with_fields_of
 from learnloop_md.errors import LearnloopError
@@ -313,7 +313,7 @@ class Absorber:
         clashes = [
             Conflict(slug, field, _shown(value), self._says(current, field))
             for field, value in edits.items()
-            if guard.find_secrets(value)
+            if trust.unfit(value)
             or (self._full(current, field) != self._full(known, field) and self._says(current, field) != value)
         ]
         if clashes:
@@ -365,7 +365,7 @@ class Absorber:
                 continue
             slug = free_slug(slugify(row.slug), taken)
             taken.add(slug)
-            if guard.find_secrets(row.raw):
+            if trust.unfit(row.raw):
                 self.conflicts.append(Conflict(slug, "rule", _shown(row.raw), ""))
                 continue
             lesson = adopted_entry(row, slug, self.draft.path_of(slug), self.draft.today, self.author)
@@ -401,8 +401,9 @@ def _zone_edit(entry: Entry, word_before: str, moved: bool, known: Lesson) -> st
 
 
 def _shown(value: str) -> str:
-    """A text as a report may show it: a secret is never printed (R004-20)."""
-    return "(holds what looks like a secret)" if guard.find_secrets(value) else value
+    """A text as a report may show it: neither a secret nor what might steer a model is repeated (R004-20)."""
+    why = trust.unfit(value)
+    return f"({why})" if why else value
 
 
 def _with_file_lines(text: str, named: Iterable[tuple[notebook.Entry, str]]) -> str:

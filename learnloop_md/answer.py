@@ -78,7 +78,7 @@ def give(answer: Answer, *, as_json: bool) -> int:
 
 def told_error(error: LearnloopError) -> dict[str, Any]:
     """An error as programs read it."""
-    return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+    return {"error": {"code": error.code, "message": _kept_back(error.message), "hint": _kept_back(error.hint)}}
 
 
 def give_error(error: LearnloopError, *, as_json: bool) -> int:
@@ -93,4 +93,12 @@ def give_error(error: LearnloopError, *, as_json: bool) -> int:
 def error_line(error: LearnloopError) -> str:
     """An error and its way out on one line."""
     said = f"{error.message} — {error.hint}" if error.hint else error.message
-    return visible(said.replace("\n", " "))
+    return visible(_kept_back(said).replace("\n", " "))
+
+
+def _kept_back(said: str) -> str:
+    """What an error says, unless it repeats a secret that somebody gave as a name, an option or a path (R004-20)."""
+    from learnloop_md import guard  # lazy: errors alone need it
+
+    found = guard.find_secrets(said)
+    return f"what was given holds a secret ({found[0].label}); it is not repeated" if found else said

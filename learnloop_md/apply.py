@@ -8,7 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import briefing, git, guard, history, index, journal, lessonfile, memory, plumbing, store, witness
+from learnloop_md import (
+    briefing,
+    git,
+    guard,
+    history,
+    index,
+    journal,
+    lessonfile,
+    memory,
+    plumbing,
+    store,
+    trust,
+    witness,
+)
 from learnloop_md.absorb import Absorber, Report
 from learnloop_md.commits import Asked, Commits, user
 from learnloop_md.errors import RefusedError, UnableError
@@ -261,6 +274,7 @@ class _Session:
             if self._on_disk(edit.path) not in (edit.before, edit.after):
                 raise WriteError(f"{edit.path} changed while the command ran", "run the command again", code="changed")
             content[edit.path] = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        trust.carry(self.place, ((edit.before, edit.after) for edit in plan.edits))
         store.write_all(self.place.folder, content)
         if self.commits.in_use:
             self.commits.commit(plan, self.scanned)

@@ -15,6 +15,9 @@ from learnloop_md.memory import Memory
 from learnloop_md.plan import Draft
 from learnloop_md.record import Told
 
+# A record that joins a lesson is one no more: it must say the same in nearly the same words. Cleanup finds the others.
+_SURE = 0.8
+
 
 def by_id(rows: Iterable[Lesson]) -> dict[str, Lesson]:
     """The lessons that come from a run, by the record's id."""
@@ -22,11 +25,13 @@ def by_id(rows: Iterable[Lesson]) -> dict[str, Lesson]:
 
 
 def check(told: Told) -> None:
-    """Raises RefusedError for a secret in any field (R004-20)."""
+    """Raises RefusedError for a secret in any field (R004-20), and for what would steer a model."""
     record = told.record
     fields = {name: value for name, value in record._asdict().items() if isinstance(value, str)}
     more = {"edge_cases": "\n".join(record.edge_cases), "stack_tags": "\n".join(record.stack_tags)}
-    guard.refuse_secrets({**fields, **more, "tags": "\n".join(told.tags)})
+    fields |= {**more, "tags": "\n".join(told.tags)}
+    guard.refuse_secrets(fields)
+    life.refuse_poison("the record", "\n\n".join(fields.values()))
 
 
 def capture(draft: Draft, told: Told, *, skill_version: str = "", own_run: bool = False) -> Outcome:
@@ -78,16 +83,16 @@ def _completed(told: Told, today: str, known: Iterable[str]) -> Told:
 
 def _repeated(draft: Draft, told: Told) -> str:
     """The lesson that says the same and did not end otherwise, "" for none."""
-    from learnloop_md import matching  # lazy: only a capture asks what is alike (20 ms)
+    from learnloop_md import sameness  # lazy: only a capture asks what is alike (20 ms)
 
-    record, good = told.record, told.record.outcome == "success"
-    asked = Lesson("", "", "", rule=records.rule_of(record), why=records.why_of(record), how=records.how_of(record))
+    good = told.record.outcome == "success"
     others = [
-        row
-        for row in draft.lessons.values()
+        (slug, row.rule)
+        for slug, row in draft.lessons.items()
         if not row.is_note and (not row.outcome or (row.outcome == "success") == good)
     ]
-    found = [row for row in matching.compare(asked, others) if row.verdict == "same"]
+    rule = records.rule_of(told.record)
+    found = [row for row in sameness.rank(rule, others) if row.verdict == "same" and row.score >= _SURE]
     found.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
     return life.stands_for(draft, found[0].slug) if found else ""
 

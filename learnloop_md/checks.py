@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook, portability
+from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability, record
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -56,13 +56,17 @@ def findings(
     memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict] = (), only: Collection[str] | None = None
 ) -> list[Finding]:
     """Everything `check` has to say, sorted by place; `only` spares it all lessons but these."""
-    found = [Finding(q.path, q.line, q.reason, ERROR, q.message) for q in memory.quarantined]
+    found = [
+        Finding(q.path, q.line, q.reason, WARNING if q.reason == "other-author" else ERROR, q.message)
+        for q in memory.quarantined
+    ]
     for path, kept in memory.doubled:
         message = f"the slug {lessonfile.stem(path)!r} stands twice; {kept} is used"
         found.append(Finding(path, 1, "duplicate-slug", ERROR, message))
     for lesson in memory.lessons.values() if only is None else [memory.lessons[slug] for slug in sorted(only)]:
         found += _of_lesson(memory, lesson)
         found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
+    found += _of_ids(memory)
     found += _of_document(memory)
     if memory.place.kind == "skill":
         found += _of_skill(memory, read_other)
@@ -74,6 +78,17 @@ def findings(
         message = f"{clash.field}: {memory.place.document} says {said}, the file says {kept}"
         found.append(Finding(path, 1, "conflict", ERROR, message))
     return sorted(set(found))
+
+
+def second_look(files: Mapping[str, bytes], found: Iterable[Finding]) -> list[Finding]:
+    """What another scanner takes for a secret in files, where no secret was found yet. Raises UsageError without it."""
+    known = {(row.path, row.line) for row in found if row.code.startswith("secret:")}
+    return [
+        Finding(path, line, f"secret:{rule}", ERROR, f"holds what betterleaks takes for a secret: {rule}")
+        for path, data in sorted(files.items())
+        for line, rule in outside.secrets(data.decode("utf-8", "replace"))
+        if (path, line) not in known
+    ]
 
 
 def _quoted(text: str) -> str:
@@ -104,6 +119,8 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
         return []
     tree = head.read(parts).tree if (parts := head.split(lesson.text)) else {}
     found = [*_of_names(lesson, tree), *_of_body(lesson), *_of_state(memory, lesson, tree)]
+    for row in record.weaknesses(lesson):
+        found.append(_at(lesson, row.field, row.code, row.message, ERROR if row.is_error else WARNING))
     if not lessonfile.is_editable(lesson):
         message = "the head is written so that no field can be added: write metadata as a block, one field a line"
         found.append(_at(lesson, "metadata", "head-not-editable", message))
@@ -115,6 +132,15 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
             message = f"a private lesson (type {lesson.type}) is tracked by git: git rm --cached {path}"
             found.append(_at(lesson, "type", "private-tracked", message, ERROR))
     return found
+
+
+def _of_ids(memory: Memory) -> Iterator[Finding]:
+    """Records of two branches that took the same id (R000-09)."""
+    first: dict[str, str] = {}
+    for slug, lesson in sorted(memory.lessons.items()):
+        if lesson.record and lesson.id and first.setdefault(lesson.id, slug) != slug:
+            message = f"the id {lesson.id} is that of {first[lesson.id]} too: give one of them another"
+            yield _at(lesson, "id", "duplicate-id", message)
 
 
 def _of_names(lesson: Lesson, tree: Mapping[str, Tree]) -> Iterator[Finding]:
@@ -171,11 +197,12 @@ def _of_document(memory: Memory) -> list[Finding]:
     place, text = memory.place, memory.document
     name = place.document
     found = [
-        Finding(name, s.line, f"secret:{s.kind}", ERROR, f"holds what looks like a secret: {s.label}")
+        Finding(name, s.line, s.code, ERROR, f"holds what looks like a secret: {s.label}")
         for s in guard.find_secrets(text)
     ]
     if memory.blocked:
         return found
+    found += [Finding(name, q.line, q.reason, ERROR, q.message) for q in memories.hostile(memory)]
     if not text.strip() and not memory.lessons:
         return found
     if opened := open_at_end(text):

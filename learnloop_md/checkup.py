@@ -20,7 +20,10 @@ def check(call: Call) -> Answer:
     hook = call.flag("hook")
     rows: list[tuple[str, checks.Finding]] = []
     for place in call.hooked_places if hook else [call.place]:
-        found = staged_findings(place) if hook or call.flag("staged") else tree_findings(place, call)
+        staged = hook or call.flag("staged")
+        found = staged_findings(place) if staged else tree_findings(place, call)
+        if call.flag("secrets"):
+            found += checks.second_look(_staged_files(place) if staged else _files(place), found)
         if (hook and not call.flag("all")) or call.flag("new"):
             found = checks.new_only(found, head_findings(place))
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
@@ -79,7 +82,23 @@ def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
         data = store.read_bytes(place.folder / path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    return checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    found = checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    if store.is_open_to_all(place.folder):
+        message = "everybody on this machine may write here: chmod o-w takes that away"
+        found.insert(0, checks.Finding("", 1, "warn-permissions", checks.WARNING, message))
+    return found
+
+
+def _files(place: Place) -> Mapping[str, bytes]:
+    """Every file of the memory on disk, the document among them."""
+    document = store.read(place.folder).data.get(place.document)
+    return {**store.read(place.folder, place.lessons).data, **({place.document: document} if document else {})}
+
+
+def _staged_files(place: Place) -> Mapping[str, bytes]:
+    prefix = f"{place.inside}/" if place.inside else ""
+    blobs = git.staged(_repo_of(place), place.inside)
+    return {path.removeprefix(prefix): data for path, data in blobs.items() if path.endswith(".md")}
 
 
 def staged_findings(place: Place) -> list[checks.Finding]:

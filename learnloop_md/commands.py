@@ -226,6 +226,13 @@ TABLE = (
     Command("dispute", "verbs:dispute", "It misled: count a dispute.", (_SLUG,), (*_WRITE, _EVIDENCE)),
     Command("pin", "verbs:pin", "Show a lesson first and keep every rule from archiving it.", (_SLUG,), _WRITE),
     Command("unpin", "verbs:unpin", "Take a pin away.", (_SLUG,), _WRITE),
+    Command(
+        "accept",
+        "acceptance:accept",
+        "Serve a lesson that was quarantined, now that a person has read it; --dry-run shows it.",
+        (Word("slug", "The quarantined lesson: its name or any unique beginning of it."),),
+        _WRITE,
+    ),
     Command("graduate", "verbs:graduate", "Make a candidate current by hand.", (_SLUG,), _WRITE),
     Command(
         "archive",
@@ -299,6 +306,7 @@ TABLE = (
             *_LOOK,
             Option("--staged", "Read what is staged instead of the work tree.", "flag"),
             Option("--new", "Only findings that HEAD does not have.", "flag"),
+            Option("--secrets", "Let betterleaks look for secrets too (extra: secrets).", "flag"),
             Option(
                 "--hook",
                 "For pre-commit: every memory of the repository, what is staged, new findings.",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from learnloop_md import lesson as lessons
 from learnloop_md.lesson import Lesson, fold
+from learnloop_md.neutral import neutral
 
 _WIDE = (
     (0x1100, 0x11FF),
@@ -45,15 +46,15 @@ def order(rows: Iterable[Lesson]) -> list[Lesson]:
 
 
 def line(lesson: Lesson, skill_version: str = "") -> str:
-    """One lesson as a bullet."""
+    """One lesson as a bullet, with nothing in it that could act (design §8)."""
     star = "★ " if lesson.pinned else ""
-    when = f" (when: {lesson.context})" if lesson.context else ""
+    when = f" (when: {neutral(fold(lesson.context))})" if lesson.context else ""
     older = lesson.skill_version and skill_version and lesson.skill_version != skill_version
     marks = (f" [from v{lesson.skill_version}]" if older else "") + (
         " (candidate)" if lesson.state == "candidate" else ""
     )
     rule = fold(lesson.rule if len(lesson.rule) <= lessons.RULE_LIMIT else lesson.description or lesson.rule)
-    return f"- {star}{lessons.shorten(rule, lessons.RULE_LIMIT)}{when}{marks} `{lesson.slug}`"
+    return f"- {star}{lessons.shorten(neutral(rule), lessons.RULE_LIMIT)}{when}{marks} `{lesson.slug}`"
 
 
 def make(rows: Sequence[Lesson], title: str, *, budget: int, program: str, skill_version: str = "") -> Digest:
@@ -66,19 +67,25 @@ def make(rows: Sequence[Lesson], title: str, *, budget: int, program: str, skill
         return Digest(text if len(text) <= budget else "", ())
     header = f"# Lessons from earlier runs: {title}\n\n{GUIDANCE}\n\n"
     footer = f"\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n"
-    bullets = [line(lesson, skill_version) + "\n" for lesson in rows]
+    bullets: list[str] = []
+    room = budget
+    for lesson in rows:  # what cannot fit is not written: a memory may hold thousands
+        if room < 0:
+            break
+        bullets.append(line(lesson, skill_version) + "\n")
+        room -= len(bullets[-1])
     for before, after in ((header, footer), (header, ""), ("", "")):
-        body, count = _fitting(bullets, budget - len(before) - len(after), program)
+        body, count = _fitting(bullets, len(rows), budget - len(before) - len(after), program)
         if count or (not before and body):
             return Digest(before + body + after, tuple(rows[:count]))
     return Digest("", ())
 
 
-def _fitting(bullets: Sequence[str], budget: int, program: str) -> tuple[str, int]:
-    """The first bullets that fit, with a bullet that counts the rest, and how many they are."""
+def _fitting(bullets: Sequence[str], total: int, budget: int, program: str) -> tuple[str, int]:
+    """The first bullets that fit, with a bullet that counts the rest of all, and how many they are."""
     sizes = list(accumulate(map(len, bullets), initial=0))
     for count in range(len(bullets), -1, -1):
-        left = len(bullets) - count
+        left = total - count
         rest = f"- …and {left} more: `{program} review --list`\n" if left else ""
         if sizes[count] + len(rest) <= budget:
             return "".join(bullets[:count]) + rest, count

@@ -200,6 +200,24 @@ def author(where: Path) -> str:
     return done.stdout.decode(errors="replace").partition(" <")[0].strip()
 
 
+def last_authors(repo: Repo, folder: str) -> dict[str, str]:
+    """Who made the newest commit of each file in a folder, by name; not of files that are not committed."""
+    if not head(repo):
+        return {}
+    raw = call(
+        repo.root, "log", "--format=%x01%an", "--name-only", "--no-renames", "-z", "HEAD", "--", folder or "."
+    ).stdout
+    found: dict[str, str] = {}
+    name = ""
+    for word in raw.decode(errors="surrogateescape").split("\0"):
+        said = word.lstrip("\n")
+        if said.startswith("\x01"):
+            name = said[1:]
+        elif said:
+            found.setdefault(said, name)
+    return found
+
+
 def signs(repo: Repo) -> bool:
     """Whether the person's commits here are to be signed."""
     return call(repo.root, "config", "--type=bool", "commit.gpgsign", check=False).stdout.strip() == b"true"

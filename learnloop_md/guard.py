@@ -5,7 +5,7 @@ import unicodedata
 from binascii import a2b_base64
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,6 +23,12 @@ class Secret(NamedTuple):
     label: str
     line: int
     column: int
+    hiding: str = ""  # what hid it from a plain search, "" where nothing did
+
+    @property
+    def code(self) -> str:
+        """The reason code: how it was hidden, else its kind."""
+        return f"secret:secret-{self.hiding}" if self.hiding else f"secret:{self.kind}"
 
 
 class _Folded(NamedTuple):
@@ -56,12 +62,15 @@ def find_secrets(text: str) -> list[Secret]:
     """
     folded = _fold(text, _NOISE, _plain)
     taken = bytearray(len(folded.text))
-    found = [(folded.origin(start), shape) for start, shape in _matches(folded.text, taken)]
     joined = _fold(folded.text, _BREAK_IN_WORD, lambda _: "")
-    found += [(folded.origin(start), shape) for start, shape in _broken_tokens(joined, taken)]
-    found += [(folded.origin(start), shape) for start, shape in _encoded(folded.text, taken)]
-    found.sort(key=lambda hit: hit[0])
-    return [_located(text, position, shape) for position, shape in found]
+    tokens = _hinted(TOKENS, f"{folded.text}\n{joined.text}")
+    hits = [
+        *_matches(folded.text, taken, tokens),
+        *_broken_tokens(joined, taken, tokens),
+        *_encoded(folded.text, taken),
+    ]
+    found = [(folded.origin(start), folded.origin(end - 1) + 1, shape) for start, end, shape in hits]
+    return [_located(text, start, end, shape) for start, end, shape in sorted(found, key=lambda hit: hit[0])]
 
 
 def places(text: str) -> Counter[tuple[str, str]]:
@@ -73,12 +82,12 @@ def places(text: str) -> Counter[tuple[str, str]]:
 def refuse_secrets(fields: Mapping[str, str]) -> None:
     """Nothing, when no field holds a secret.
 
-    Raises RefusedError(code="secret:<kind>") that says where the first one is and what it looks like.
+    Raises RefusedError(code="secret:<kind>", or how it was hidden) saying where the first is and what it looks like.
     """
     for name, text in fields.items():
-        for kind, label, line, column in find_secrets(text):
-            message = f"{name} holds a secret at line {line}, column {column} ({label})"
-            raise RefusedError(message, SECRETS_HINT, code=f"secret:{kind}")
+        for found in find_secrets(text):
+            message = f"{name} holds a secret at line {found.line}, column {found.column} ({found.label})"
+            raise RefusedError(message, SECRETS_HINT, code=found.code)
 
 
 def refuse_new(path: str, before: str, after: str) -> None:
@@ -87,9 +96,20 @@ def refuse_new(path: str, before: str, after: str) -> None:
         refuse_secrets({path: after})
 
 
-def _located(text: str, position: int, shape: Shape) -> Secret:
-    line_start = text.rfind("\n", 0, position) + 1
-    return Secret(shape.kind, shape.label, text.count("\n", 0, position) + 1, position - line_start + 1)
+def _located(text: str, start: int, end: int, shape: Shape) -> Secret:
+    line_start = text.rfind("\n", 0, start) + 1
+    hiding = _hiding(text, start, end) if shape in TOKENS else ""
+    return Secret(shape.kind, shape.label, text.count("\n", 0, start) + 1, start - line_start + 1, hiding)
+
+
+def _hiding(text: str, start: int, end: int) -> str:
+    """What keeps a plain search, or a reader who skips code, from finding a token."""
+    if "\n" in text[start:end]:
+        return "split-by-newline"
+    if not text[start:end].isascii():
+        return "split-by-zero-width"
+    fences = _compiled(r"(?m)^[ \t]*(?:```|~~~)").findall(text, 0, start)
+    return "in-code-fence" if len(fences) % 2 else ""
 
 
 # --- Making a text plain ---------------------------------------------------------------------------
@@ -152,11 +172,11 @@ def _hinted(shapes: tuple[Shape, ...], text: str) -> list[Shape]:
     return [shapes[place] for place in sorted(places)]
 
 
-def _matches(text: str, taken: bytearray) -> Iterator[tuple[int, Shape]]:
-    for shape in _hinted(TOKENS, text):
+def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
+    for shape in tokens:
         for match in _compiled(shape.pattern).finditer(text):
             if _is_token(shape, match) and _take(taken, *match.span()):
-                yield match.start(), shape
+                yield *match.span(), shape
     for shape in _hinted(CONTEXTS, text):
         pattern, position, judged = _compiled(shape.pattern), 0, 0
         while found := pattern.search(text, position):
@@ -164,14 +184,14 @@ def _matches(text: str, taken: bytearray) -> Iterator[tuple[int, Shape]]:
             start, end = found.span(secret)
             told = _tells(shape, found, secret)
             if told and _take(taken, start, end):
-                yield start, shape
+                yield start, end, shape
             # A value that tells nothing may hold the name before one (`token: the_token=…`): look once more.
             position = end if told or start < judged else max(start, found.start() + 1)
             judged = max(judged, end)
 
 
-def _broken_tokens(joined: _Folded, taken: bytearray) -> Iterator[tuple[int, Shape]]:
-    for shape in _hinted(TOKENS, joined.text):
+def _broken_tokens(joined: _Folded, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
+    for shape in tokens:
         pattern = _compiled(shape.pattern)
         for match in pattern.finditer(joined.text):
             start, end = match.span()
@@ -182,19 +202,19 @@ def _broken_tokens(joined: _Folded, taken: bytearray) -> Iterator[tuple[int, Sha
             whole = pattern.match(joined.text, start, joined.starts[seam])
             has_digit = any(character.isdigit() for character in match[0])
             if not whole and has_digit and _take(taken, joined.origin(start), joined.origin(end - 1) + 1):
-                yield joined.origin(start), shape
+                yield joined.origin(start), joined.origin(end - 1) + 1, shape
 
 
-def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, Shape]]:
+def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
     for match in _compiled(_BASE64).finditer(text):
         run = match[0].rstrip("=")
         try:
             inner = a2b_base64(run + "=" * (-len(run) % 4)).decode("ascii")
         except ValueError:
             continue
-        for _, shape in _matches(inner, bytearray(len(inner))):
+        for _, _, shape in _matches(inner, bytearray(len(inner)), _hinted(TOKENS, inner)):
             if _take(taken, *match.span()):
-                yield match.start(), shape
+                yield *match.span(), shape
 
 
 def _take(taken: bytearray, start: int, end: int) -> bool:

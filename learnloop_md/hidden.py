@@ -23,7 +23,7 @@ def hidden(text: str) -> Iterator[tuple[int, str]]:
     """Each hidden character that does nothing rightful: its position and its reason code (design §10).
 
     Joiners inside emoji and joining scripts, variation selectors behind what has variants, direction marks in a
-    right-to-left line, regional flags and a byte order mark in front are rightful.
+    right-to-left line, regional flags and byte order marks in front are rightful.
     """
     if text.isascii():
         return
@@ -52,7 +52,7 @@ def without(text: str) -> str:
 
 def _is_rightful(text: str, at: int, before: str, found: str, after: str) -> bool:
     if found == "\ufeff":
-        return at == 0
+        return not text[:at].strip("\ufeff")
     if found in "\u200c\u200d":
         if re.match(_JOINING, before) and (re.match(_JOINING, after) or found == "\u200c"):
             return True

@@ -110,9 +110,7 @@ def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
     repo = _repo(place)
     head = git.head(repo)
     if not head or not slug:
-        values = place.in_repo(place.values)
-        paths = [place.inside or ".", *([] if values.startswith("..") else [values])]
-        return [_step(place, row) for row in walk.commits(repo, head, paths, limit)] if head else []
+        return [_step(place, row) for row in walk.commits(repo, head, paths_of(place), limit)] if head else []
     found: list[Step] = []
     names = {slug}
     while head and (not limit or len(found) < limit):
@@ -134,6 +132,18 @@ def lesson_of(place: Place, path: str) -> str:
     prefix = f"{place.inside}/" if place.inside else ""
     inner = path.removeprefix(prefix)
     return lessonfile.stem(inner) if path.startswith(prefix) and place.may_be_lesson(inner) else ""
+
+
+def is_beside(place: Place, path: str) -> bool:
+    """Whether a path of the repository is ours without being a lesson's: the state, or how a run ended."""
+    inner = path.removeprefix(f"{place.inside}/") if place.inside else path
+    return path == place.in_repo(place.values) or place.is_run(inner)
+
+
+def paths_of(place: Place) -> list[str]:
+    """Where in the repository everything of the memory stands."""
+    values = place.in_repo(place.values)
+    return [place.inside or ".", *([] if values.startswith("..") else [values])]
 
 
 def _step(place: Place, row: walk.Visited) -> Step:

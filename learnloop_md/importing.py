@@ -124,9 +124,10 @@ def _joined(draft: Draft, slug: str, lesson: Lesson) -> bool:
 
 
 def _check(lesson: Lesson) -> None:
-    """Raises RefusedError for a secret in any field, and for a text that no file may hold."""
+    """Raises RefusedError for a secret in any field, for what would steer a model, for what no file may hold."""
     text = lessonfile.render(lesson)
     guard.refuse_secrets({"it": text})
+    life.refuse_poison("it", text)
     if isinstance(found := lessonfile.decode("it", text.encode("utf-8", "surrogatepass")), lessonfile.Quarantined):
         raise RefusedError(found.message, code=found.reason)
     if len(text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:

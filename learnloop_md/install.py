@@ -89,7 +89,11 @@ def _text(path: Path) -> str | None:
     if path.exists() and not path.is_file():
         raise UnableError(f"{path} is not a file", "move it away first", code="not-a-regular-file")
     data = store.read_bytes(path)
-    return None if data is None else data.decode("utf-8", "surrogateescape")
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1 if data else 1
+        raise UnableError(f"{path}:{line}: not UTF-8", "mend it first; nothing was changed", code="not-utf8") from error
 
 
 def _command(scope: str) -> str:
@@ -162,7 +166,7 @@ def _agreed(shown: str, call: Call) -> bool:
 def _said(action: str, target: Target, after: str | None) -> str:
     if action == "installed":
         return f"installed {len(claude.HOOKS)} hooks in {visible(str(target.path))}"
-    gone = ", which install had made: the file is gone" if after is None else ""
+    gone = "; it held nothing else and is gone" if after is None else ""
     return f"took our hooks out of {visible(str(target.path))}{gone}"
 
 
@@ -173,7 +177,7 @@ def _write(target: Target, before: str | None, after: str | None, action: str) -
             inside = _shown(target)
             if not git.tracked(target.repo, inside):
                 git.exclude(target.repo, inside)
-    store.write(target.path, None if after is None else after.encode("utf-8", "surrogateescape"))
+    store.write(target.path, None if after is None else after.encode())
     if action == "uninstalled":
         _forget(target.path)
 

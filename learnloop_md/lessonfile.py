@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from learnloop_md import head, headedit, lines
 from learnloop_md.lesson import Event, Lesson, Record, first_sentence, fold, shorten
-from learnloop_md.tree import Fault, Field, HeadError, Tree, event_of, field_of
+from learnloop_md.tree import Fault, Field, HeadError, Tree, event_of, fields_of
 
 SIZE_LIMIT = 1 << 20  # bytes; above it a file is quarantined unread (design §3)
 SIZE_WARNING = 64 << 10  # bytes
@@ -67,8 +67,9 @@ def read(path: str, data: bytes | str) -> Reading | Quarantined:
         if parts is None:
             return Reading(_lesson(path, text, {}, text, has_head=False), ())
         tree, faults = head.read(parts)
-        _check_shape(tree, parts.first_line)
-        return Reading(_lesson(path, text, tree, parts.body, has_head=True), faults)
+        fields = fields_of(tree)
+        _check_shape(fields, parts.first_line)
+        return Reading(_lesson(path, text, fields, parts.body, has_head=True), faults)
     except HeadError as error:
         return Quarantined(path, error.code, error.line, error.message)
 
@@ -86,17 +87,17 @@ _RECORD = Record._fields[:8]  # the texts of a record
 _EVENTS = ("seen", "confirmed", "disputed")
 
 
-def _check_shape(tree: Mapping[str, Tree], line: int) -> None:
+def _check_shape(fields: Mapping[str, Tree], line: int) -> None:
     """Fields of ours must be what they are; keys that are not ours are never judged."""
     for key in _TEXTS:
-        value = field_of(tree, key)
+        value = fields.get(key)
         if not isinstance(value, (str, type(None))):
             raise HeadError(f"bad-type:{key}", line, f"{key} is not a text")
     for key in _EVENTS:
-        value = field_of(tree, key)
+        value = fields.get(key)
         if value and (not isinstance(value, list) or not all(event_of(item) for item in value)):
             raise HeadError(f"bad-type:{key}", line, f"{key} is not a list of events (on, run, evidence)")
-    number = field_of(tree, "confidence")
+    number = fields.get("confidence")
     if number not in (None, ""):
         try:
             good = isinstance(number, str) and math.isfinite(float(number))
@@ -106,69 +107,69 @@ def _check_shape(tree: Mapping[str, Tree], line: int) -> None:
             raise HeadError("bad-number", line, "confidence is not a number")
 
 
-def _text(tree: Mapping[str, Tree], key: str) -> str:
-    value = field_of(tree, key)
+def _text(fields: Mapping[str, Tree], key: str) -> str:
+    value = fields.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _is_true(tree: Mapping[str, Tree], key: str) -> bool:
-    return _text(tree, key).lower() in {"true", "yes", "on"}
+def _is_true(fields: Mapping[str, Tree], key: str) -> bool:
+    return _text(fields, key).lower() in {"true", "yes", "on"}
 
 
-def _lines(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
+def _lines(fields: Mapping[str, Tree], key: str) -> tuple[str, ...]:
     """A list of sentences; a text alone is one."""
-    value = field_of(tree, key)
-    return (value,) if isinstance(value, str) and value else _words(tree, key)
+    value = fields.get(key)
+    return (value,) if isinstance(value, str) and value else _words(fields, key)
 
 
-def _words(tree: Mapping[str, Tree], key: str) -> tuple[str, ...]:
-    value = field_of(tree, key)
+def _words(fields: Mapping[str, Tree], key: str) -> tuple[str, ...]:
+    value = fields.get(key)
     if isinstance(value, str):
         value = [word.strip() for word in value.split(",")]
     return tuple(word for word in value or () if isinstance(word, str) and word)
 
 
-def _events(tree: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
-    value = field_of(tree, key)
+def _events(fields: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
+    value = fields.get(key)
     return tuple(event for item in (value if isinstance(value, list) else ()) if (event := event_of(item)))
 
 
-def _lesson(path: str, text: str, tree: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
+def _lesson(path: str, text: str, fields: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
     said = parse_body(body)
-    state = _text(tree, "state").strip().lower()
-    number, took = _text(tree, "confidence"), _text(tree, "run_duration_ms")
+    state = _text(fields, "state").strip().lower()
+    number, took = _text(fields, "confidence"), _text(fields, "run_duration_ms")
     return Lesson(
         slug=stem(path),
         path=path,
         text=text,
-        name=_text(tree, "name"),
-        description=_text(tree, "description"),
-        type=_text(tree, "type"),
+        name=_text(fields, "name"),
+        description=_text(fields, "description"),
+        type=_text(fields, "type"),
         state=state,
         stated=bool(state),
-        title=_text(tree, "title"),
-        kind=_text(tree, "kind"),
-        created=_text(tree, "created")[:10],
-        tags=_words(tree, "tags"),
-        seen=_events(tree, "seen"),
-        confirmed=_events(tree, "confirmed"),
-        disputed=_events(tree, "disputed"),
-        pinned=_is_true(tree, "pinned"),
-        reviewed=_text(tree, "reviewed")[:10],
-        revived=_text(tree, "revived")[:10],
-        archive_note=_text(tree, "archive_note"),
-        codified_in=_text(tree, "codified_in"),
-        supersedes=_text(tree, "supersedes"),
-        superseded_by=_text(tree, "superseded_by"),
-        context=_text(tree, "context"),
-        session=_text(tree, "originSessionId"),
+        title=_text(fields, "title"),
+        kind=_text(fields, "kind"),
+        created=_text(fields, "created")[:10],
+        tags=_words(fields, "tags"),
+        seen=_events(fields, "seen"),
+        confirmed=_events(fields, "confirmed"),
+        disputed=_events(fields, "disputed"),
+        pinned=_is_true(fields, "pinned"),
+        reviewed=_text(fields, "reviewed")[:10],
+        revived=_text(fields, "revived")[:10],
+        archive_note=_text(fields, "archive_note"),
+        codified_in=_text(fields, "codified_in"),
+        supersedes=_text(fields, "supersedes"),
+        superseded_by=_text(fields, "superseded_by"),
+        context=_text(fields, "context"),
+        session=_text(fields, "originSessionId"),
         confidence=float(number) if number else None,
-        skill_version=_text(tree, "skill_version"),
-        **{key: _text(tree, key) for key in _RECORD},
-        edge_cases=_lines(tree, "edge_cases"),
-        stack_tags=_words(tree, "stack_tags"),
+        skill_version=_text(fields, "skill_version"),
+        **{key: _text(fields, key) for key in _RECORD},
+        edge_cases=_lines(fields, "edge_cases"),
+        stack_tags=_words(fields, "stack_tags"),
         run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None,
-        human_confirmed=_truth(_text(tree, "human_confirmed")),
+        human_confirmed=_truth(_text(fields, "human_confirmed")),
         has_head=has_head,
         rule=said.rule,
         why=said.why,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import guard, lessonfile, memory
+from learnloop_md import guard, lessonfile, memory, poison
 from learnloop_md import lesson as lessons
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Event, Lesson, merged_events
@@ -102,6 +102,20 @@ def check_saying(saying: Saying) -> None:
                 "write it again without",
                 code=found.reason,
             )
+    texts = (saying.title, saying.rule, saying.why, saying.how, saying.context, saying.evidence, "\n".join(saying.tags))
+    refuse_poison("the note", "\n\n".join(texts))
+
+
+def refuse_poison(name: str, text: str) -> None:
+    """Nothing, when a text holds nothing that would steer a model. Raises RefusedError (design §10)."""
+    if doubt := poison.find(text):
+        hint = "write it again without them" if doubt.code in ("hidden-unicode", "bidi-control") else _DOUBT_HINT
+        raise RefusedError(f"{name} {doubt.message}", hint, code=doubt.code)
+
+
+_DOUBT_HINT = (
+    "say it in other words; what a person wrote into the file by hand, they let in with: learnloop accept NAME"
+)
 
 
 def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, supersedes: str = "") -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from learnloop_md import git, guard, index, lessonfile, notebook, store
+from learnloop_md import git, guard, index, lessonfile, notebook, poison, store, trust
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lesson import STATES, Lesson
 from learnloop_md.lessonfile import Quarantined
@@ -84,16 +84,15 @@ def assemble(
     remembered = set(ledger.agreed if ledger else ())
     known = {} if ledger is None or scan_all else {row.path: row.text for row in ledger.agreed.values()}
     for path in sorted(files.data, key=lambda p: (p.count("/"), _in_archive(p), p)):
-        if path == place.document:
+        if not place.may_be_lesson(path):
             continue
         reading = lessonfile.read(path, files.data[path])
         if isinstance(reading, Quarantined):
             quarantined.append(reading)
             continue
         lesson = reading.lesson
-        if known.get(path) != lesson.text and (found := guard.find_secrets(lesson.text)):
-            message = f"holds what looks like a secret: {found[0].label}"
-            quarantined.append(Quarantined(path, f"secret:{found[0].kind}", found[0].line, message))
+        if known.get(path) != lesson.text and (hurt := _hurt(place, lesson)):
+            quarantined.append(hurt)
         elif lesson.slug in lessons:
             doubled.append((path, lessons[lesson.slug].path))
         else:
@@ -101,6 +100,12 @@ def assemble(
             lessons[lesson.slug] = lesson._replace(state=counting_state(lesson, counts))
             if reading.faults:
                 faults[path] = reading.faults
+    if place.settings.trust == "own":
+        for lesson, author in trust.foreign(place, list(lessons.values()), ledger.agreed if ledger else {}):
+            del lessons[lesson.slug]
+            quarantined.append(
+                Quarantined(lesson.path, "other-author", 1, f"{author} wrote it, nobody accepted it here")
+            )
     text = ""
     if document is not None:
         decoded = (
@@ -112,6 +117,17 @@ def assemble(
             text = decoded
     there = document is not None
     return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, types, ledger, there)
+
+
+def _hurt(place: Place, lesson: Lesson) -> Quarantined | None:
+    """Why a lesson that can be read must not be served: it holds a secret, or waits for a person (design §10)."""
+    if found := guard.find_secrets(lesson.text):
+        message = f"holds what looks like a secret: {found[0].label}"
+        return Quarantined(lesson.path, found[0].code, found[0].line, message)
+    doubt = trust.suspicion(lesson)
+    if doubt is None or trust.blob(lesson.text) in trust.accepted(place):
+        return None
+    return Quarantined(lesson.path, doubt.code, doubt.line, doubt.message)
 
 
 def private(lessons: Mapping[str, Lesson], types: frozenset[str]) -> frozenset[str]:
@@ -155,6 +171,15 @@ def entries(place: Place, text: str, lessons: Mapping[str, Lesson]) -> dict[str,
         claims = {"title": line.title, "description": line.hook}
         found.setdefault(slug, Entry(line.zone, claims, line.raw, line.line + 1, line.target))
     return found
+
+
+def hostile(memory: Memory) -> tuple[Quarantined, ...]:
+    """What in the document might steer a model; what it repeats of lessons that are served was judged with them."""
+    place, text = memory.place, memory.document
+    for slug, entry in entries(place, text, memory.lessons).items():
+        if slug in memory.lessons and slug not in private(memory.lessons, memory.private_types):
+            text = text.replace(entry.raw, "\n" * entry.raw.count("\n"), 1)
+    return tuple(Quarantined(place.document, row.code, row.line, row.message) for row in poison.every(text))
 
 
 def zones(place: Place, text: str) -> set[str]:
@@ -229,9 +254,10 @@ def find_slug(memory: Memory, name: str) -> str:
         )
     hurt = next((q for q in memory.quarantined if lessonfile.stem(q.path) == wanted), None)
     if hurt:
+        mend = f"read it, then mend it or learnloop accept {wanted}"
         raise UnableError(
             f"{hurt.path} is quarantined ({hurt.reason}): {hurt.message}",
-            "mend the file first",
+            mend if hurt.reason in trust.ACCEPTABLE else "mend the file first",
             code="quarantined",
         )
     hint = (

@@ -45,7 +45,7 @@ def neutral(text: str) -> str:
     What is taken out of force stays readable; line feeds stay. Idempotent.
     """
     if not (text.isascii() and text.isprintable()):
-        text = without(re.sub(_BREAKS, _line_break, text))
+        text = without(re.sub(_BREAKS, _line_break, text)).lstrip("\ufeff")
         text = re.sub(_CONTROL, _escape, text)
     if "<" in text or "\uff1c" in text or "\ufe64" in text:
         text = re.sub(_TAG, "&lt;", re.sub(_LINK, "&lt;", text))

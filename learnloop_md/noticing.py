@@ -37,15 +37,22 @@ def tool(now: Moment) -> None:
         return
     session.once(_HEARD)
     failed = now.event == "PostToolUseFailure"
-    written = [memory for memory in now.memories if memory.is_lesson(now.cwd / now.given_text("file_path"))]
-    if not failed and name in signals.WRITERS and written:
+    if not failed and name in signals.WRITERS and (memory := _written_into(now)):
         session.add("captured", by=name)
-        moment.start_sync(written[0])
+        moment.start_sync(memory)
         return
     # What works counts only after a failure: as a way around it, or as its mending.
     if not now.flag("is_interrupt") if failed else any(row.get("failed") for row in session.rows("tool")):
         row = {"name": name, "key": _kept(signals.key_of(now.given)), "failed": failed, "of": now.text("tool_use_id")}
         session.add("tool", **row, text=_kept(now.text("error")))
+
+
+def _written_into(now: Moment) -> Place | None:
+    """The memory that holds the file Claude has just written: the session's, the project's, that of any skill."""
+    path = now.cwd / now.given_text("file_path")
+    skills = [folder for folder in path.parents[:2] if (folder.parent / "SKILL.md").is_file()]
+    others = (moment.at(folder, now.cwd) for folder in skills)
+    return next((memory for memory in (*now.memories, *others) if memory and memory.is_lesson(path)), None)
 
 
 def question(now: Moment) -> str:

@@ -48,7 +48,7 @@ def commits(place: Place, repo: Repo, tip: str, *, only_memory: bool) -> list[Pa
 
     What a merge made of both of its sides stands in none of its commits: with only_memory, such a history is one patch.
     """
-    where = ["--", place.inside or "."] if only_memory else []
+    where = ["--", *history.paths_of(place)] if only_memory else []
     span = ["HEAD", *([f"^{tip}"] if tip else []), *where]
     if only_memory and git.out(repo.root, "rev-list", "--merges", "--max-count=1", *span):
         return _at_once(place, repo, tip)
@@ -60,7 +60,7 @@ def _at_once(place: Place, repo: Repo, tip: str) -> list[Patch]:
     """All that HEAD changes in the memory since it left tip, as one patch."""
     base = git.call(repo.root, "merge-base", "HEAD", tip, check=False).stdout.decode().strip()
     changed = git.deltas(repo, base, git.head(repo))
-    files = {path: delta for path, delta in changed.items() if is_memory_path(place, path)}
+    files = {path: delta for path, delta in changed.items() if _belongs(place, path)}
     slugs = tuple(slug for path in sorted(files) if (slug := history.lesson_of(place, path)))
     why = "All at once, as the history of these lessons holds a merge."
     return [Patch(message(Plan("merge", slugs, why, ())), files)] if files else []
@@ -78,7 +78,7 @@ _INIT_FILES = (".gitattributes", ".gitignore", settings.FILE, "SKILL.md")
 
 def is_ours(place: Place, repo: Repo, patch: Patch) -> bool:
     """Whether a commit holds nothing but the memory, or what the tool itself wrote outside it (codify, init)."""
-    outside = [path for path in patch.files if not is_memory_path(place, path)]
+    outside = [path for path in patch.files if not _belongs(place, path)]
     if not outside or not history.trailer(patch.message, "Learnloop-Command"):
         return not outside
     if history.trailer(patch.message, "Learnloop-Change") == ["init"]:
@@ -90,6 +90,11 @@ def is_ours(place: Place, repo: Repo, patch: Patch) -> bool:
 def is_memory_path(place: Place, path: str) -> bool:
     """Whether a repository path is that of a lesson or the document."""
     return path == place.in_repo(place.document) or bool(history.lesson_of(place, path))
+
+
+def _belongs(place: Place, path: str) -> bool:
+    """Whether a repository path is the memory's: also the state, and how a run ended."""
+    return is_memory_path(place, path) or history.is_beside(place, path)
 
 
 def _oid(entry: str | None) -> str:

@@ -123,6 +123,36 @@ def _why_no_text(key: str, value: str) -> Iterable[str]:
         yield f"{value!r} is not one word such as learn_20240115_001 or file_refactor"
 
 
+class Weakness(NamedTuple):
+    """What is wrong with a record in a lesson file: the field, a code, words, and whether it is an error."""
+
+    field: str
+    code: str
+    message: str
+    is_error: bool = False
+
+
+def weaknesses(lesson: Lesson) -> Iterable[Weakness]:
+    """What a person should look at in the record of a lesson; what `capture` refuses is only told of a file."""
+    record = lesson.record
+    if record is None:
+        return
+    if not record.input_summary:  # it guards against a lesson that is taken for more than it was (R000-02)
+        yield Weakness("outcome", "missing-input-summary", "a run record says what was given: input_summary", True)
+    if record.outcome and record.outcome not in OUTCOMES:
+        message = f"outcome {record.outcome!r} is not one of {', '.join(OUTCOMES)}"
+        yield Weakness("outcome", "unknown-outcome", message)
+    if record.outcome in ("partial", "failure") and not record.what_failed:
+        yield Weakness("outcome", "missing-what-failed", f"a {record.outcome} says what failed: what_failed")
+    if lesson.confidence is not None and not 0 <= lesson.confidence <= 1:
+        yield Weakness("confidence", "bad-confidence", f"confidence {lesson.confidence:g} is not from 0 to 1")
+    texts = [(key, getattr(record, key)) for key in _TEXTS] + [("edge_cases", case) for case in record.edge_cases]
+    for key, text in texts:
+        if len(text) >= TEXT_LIMIT:
+            message = f"{key} has {len(text)} characters, a record's texts have fewer than {TEXT_LIMIT}"
+            yield Weakness(key, "record-too-long", message)
+
+
 def is_timestamp(text: str) -> bool:
     """Whether a text is a day with a time (ISO 8601)."""
     try:

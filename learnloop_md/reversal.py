@@ -160,7 +160,7 @@ def _ours(place: Place, part: Part) -> dict[str, Change]:
             meant = not only or slug in only
         elif path == place.in_repo(place.document):
             meant = not only or only == set(step.slugs)
-        elif _is_beside(place, path):
+        elif history.is_beside(place, path):
             meant = not only
         else:
             meant = history.is_codified(before, after, only)
@@ -169,12 +169,6 @@ def _ours(place: Place, part: Part) -> dict[str, Change]:
     was_there = {path for path, (before, _) in found.items() if step.change == "absorb" and before is None}
     stays = was_there | {place.in_repo(place.document)} if was_there else was_there
     return {path: change for path, change in found.items() if path not in stays}
-
-
-def _is_beside(place: Place, path: str) -> bool:
-    """Whether a path of the repository is ours without being a lesson's: the state, or how a run ended."""
-    inner = path.removeprefix(f"{place.inside}/") if place.inside else path
-    return path == place.in_repo(place.values) or place.is_run(inner)
 
 
 def _contents(place: Place, step: Step) -> dict[str, Change]:

@@ -9,6 +9,7 @@ from learnloop_md import head, headedit, store
 from learnloop_md.place import RUNS, Place
 from learnloop_md.tree import Field, HeadError, Tree, field_of
 
+_IGNORE = b"*\n"
 STATUSES = ("ok", "partial", "failed")
 OUTCOME_OF = {"ok": "success", "partial": "partial", "failed": "failure"}  # ruling C19
 STATUS_OF = {**dict(zip(OUTCOME_OF.values(), OUTCOME_OF, strict=True)), **{status: status for status in STATUSES}}
@@ -88,9 +89,16 @@ def load(place: Place) -> list[Run]:
     return sorted(found, key=lambda run: (run.created_at, run.id))
 
 
+def show_to_git(place: Place) -> None:
+    """Take back that the folder ignores itself: from now on its files are committed."""
+    rule = place.folder / RUNS / ".gitignore"
+    if rule.is_file() and store.read_bytes(rule) == _IGNORE:
+        store.write(rule, None)
+
+
 def write_untracked(place: Place, run: Run) -> None:
     """Write a run's file where git does not look: the folder ignores itself."""
     rule = place.folder / RUNS / ".gitignore"
     if place.repo and not rule.exists():
-        store.write(rule, b"*\n")
+        store.write(rule, _IGNORE)
     store.write(place.folder / path_of(run.id), render(run).encode("utf-8", "surrogateescape"))

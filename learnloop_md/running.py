@@ -194,6 +194,7 @@ def record(where: Place, asked: Asked, run: Run, change: str = "run") -> Done | 
             runlog.write_untracked(where, run)
         return None
     path = runlog.path_of(run.id)
+    runlog.show_to_git(where)
 
     def build(draft: Draft) -> None:
         private = draft.memory.private  # not even the name of a private lesson gets into git
@@ -213,6 +214,8 @@ def record_all(where: Place, asked: Asked, runs: Iterable[Run]) -> None:
             for run in rows:
                 runlog.write_untracked(where, run)
         return
+
+    runlog.show_to_git(where)
 
     def build(draft: Draft) -> None:
         for run in rows:

@@ -27,6 +27,9 @@ class Settings(NamedTuple):
     active_cap: int = 200  # R004-33
     facts_graduate: bool = True
     private_types: tuple[str, ...] = ("user",)
+    trust: str = (
+        "merged"  # what is committed was reviewed; "own": words of other authors wait for `accept` (design §10)
+    )
     index_lines: int = 140
     index_characters: int = 24_000
     show_characters: int = 2_000  # R004-71
@@ -116,6 +119,8 @@ def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Setti
             raise UsageError(
                 f"{path}: private_types names no lesson type: {', '.join(sorted(strange))}", "see docs/settings.md"
             )
+        if key == "trust" and value not in ("merged", "own"):
+            raise UsageError(f"{path}: trust = {value!r} is neither 'merged' nor 'own'", "see docs/settings.md")
         settings = settings._replace(**{key: value})
     return settings
 

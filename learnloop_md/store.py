@@ -8,7 +8,7 @@ import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -37,8 +37,10 @@ def read(folder: Path, inside: str = "") -> Files:
     data: dict[str, bytes] = {}
     refused: list[Quarantined] = []
     links: list[tuple[str, str]] = []
-    for path in _walk(folder, inside):
-        outcome = _read_one(folder, path)
+    if inside and (folder / inside).is_symlink():
+        return Files({}, (Quarantined(inside, "symlink-escape", 1, "the folder of the lessons is a link"),))
+    for path, where in _walk(folder, inside):
+        outcome = _read_one(folder, path, where)
         if isinstance(outcome, Quarantined):
             refused.append(outcome)
         elif isinstance(outcome, str):
@@ -53,34 +55,27 @@ def read(folder: Path, inside: str = "") -> Files:
     return Files(dict(sorted(data.items())), tuple(sorted(refused)))
 
 
-def _walk(folder: Path, inside: str) -> Iterator[str]:
-    pending = [inside]
-    while pending:
-        here = pending.pop()
-        try:
-            entries = sorted(os.scandir(folder / here), key=lambda e: e.name)
-        except OSError:
-            continue
-        for entry in entries:
-            path = f"{here}/{entry.name}" if here else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name.endswith(".md"):
-                    yield path
-                elif not entry.name.startswith("."):
-                    pending.append(path)
-            elif entry.name.endswith(".md"):
-                yield path
+def _walk(folder: Path, inside: str) -> Iterator[tuple[str, int]]:
+    """Each thing named *.md, with the open folder it stands in: a folder swapped for a link meanwhile leads nowhere."""
+    top = str(folder / inside)
+    with suppress(OSError):  # a folder that is not there, or that we may not open, holds nothing
+        for here, folders, names, handle in os.fwalk(top):
+            inner = f"{inside}{here[len(top) :]}".strip("/")
+            named = sorted(name for name in (*names, *folders) if name.endswith(".md"))
+            folders[:] = sorted(name for name in folders if not name.endswith(".md") and not name.startswith("."))
+            for name in named:
+                yield f"{inner}/{name}" if inner else name, handle
 
 
-def _read_one(folder: Path, path: str) -> bytes | str | Quarantined:
+def _read_one(folder: Path, path: str, where: int) -> bytes | str | Quarantined:
     """The bytes of a file; for a link inside the memory the path it leads to; else why it is not read."""
-    full = folder / path
+    name = path.rpartition("/")[2]
     if not path.isprintable():  # git, documents and terminals would each read such a name another way
         return Quarantined(path, "bad-name", 1, "its name holds hidden, control or undecodable characters")
     try:
-        info = os.lstat(full)
+        info = os.stat(name, dir_fd=where, follow_symlinks=False)
         if stat.S_ISLNK(info.st_mode):
-            goal = os.path.realpath(full)
+            goal = os.path.realpath(folder / path)
             root = os.path.realpath(folder) + os.sep
             return goal.removeprefix(root) if goal.startswith(root) else ""
         if not stat.S_ISREG(info.st_mode):
@@ -89,11 +84,22 @@ def _read_one(folder: Path, path: str) -> bytes | str | Quarantined:
             return Quarantined(path, "hardlink", 1, "the file has a second name elsewhere")
         if info.st_size > SIZE_LIMIT:
             return Quarantined(path, "too-large", 1, "larger than 1 MiB")
-        handle = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=where)
         with os.fdopen(handle, "rb") as file:
+            if not os.path.samestat(info, os.fstat(file.fileno())):
+                return Quarantined(path, "unreadable", 1, "it was replaced while it was read")
             return file.read(SIZE_LIMIT + 1)
     except OSError as error:
         return Quarantined(path, "unreadable", 1, error.strerror or "cannot be read")
+
+
+def is_open_to_all(folder: Path) -> bool:
+    """Whether any user of the machine may put files into the folder."""
+    try:
+        mode = folder.stat().st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_IWOTH)
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -206,6 +212,8 @@ def write_all(folder: Path, files: Mapping[str, bytes | None]) -> None:
     Raises WriteError then, UnableError where that failed too: the journal lets the next command finish.
     """
     done: list[tuple[Path, bytes | None]] = []
+    for path in files:
+        _refuse_linked(folder, path)
     try:
         olds = {path: read_bytes(folder / path) for path in files}
     except UnableError as error:
@@ -222,6 +230,18 @@ def write_all(folder: Path, files: Mapping[str, bytes | None]) -> None:
         except WriteError as error:
             raise UnableError(error.message, "free the disk; the next command completes this one") from error
         raise
+
+
+def _refuse_linked(folder: Path, path: str) -> None:
+    """Nothing, when no folder between the memory's and the file is a link: what is written stays inside."""
+    between = path.split("/")[:-1]
+    if ".." in between:
+        return  # a file of the repository outside the memory, which the command named
+    for n in range(1, len(between) + 1):
+        if (link := folder / "/".join(between[:n])).is_symlink():
+            raise WriteError(
+                f"{link} is a symbolic link", "name the real folder, or take the link away", code="symlink-escape"
+            )
 
 
 def clear_leftovers(place: Place, paths: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from learnloop_md import git, guard, history, lessonfile, memory, merging, plumbing, walk
+from learnloop_md import git, guard, history, lessonfile, memory, mergestate, merging, plumbing, walk
 from learnloop_md.carry import tree_of
 from learnloop_md.errors import UnableError
 from learnloop_md.git import Delta, Repo
@@ -160,6 +160,10 @@ class _Transplant:
         before, after = delta
         if not is_memory_path(self.place, path):
             theirs = self.now.get(path)
+            if path == self.place.in_repo(self.place.values):
+                both = mergestate.merge(*(self._bytes(entry) for entry in (before, after, theirs)))
+                if both is not None:
+                    return path, self._entry(both, theirs or after)
             return path, self._merged("", path, self._bytes(before), self._bytes(after), theirs, after)
         slug = lessonfile.stem(path)
         if slug not in self.names:

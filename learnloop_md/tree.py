@@ -37,6 +37,14 @@ def event_of(item: Tree) -> Event | None:
     return Event(on[:10], run, evidence)
 
 
+def fields_of(tree: Mapping[str, Tree]) -> Mapping[str, Tree]:
+    """Every field as `field_of` gives it, for readers that want them all."""
+    inner = tree.get("metadata")
+    if not isinstance(inner, dict):
+        return tree
+    return {**tree, **{key: value for key, value in inner.items() if key not in ("name", "description")}}
+
+
 def field_of(tree: Mapping[str, Tree], key: str) -> Tree | None:
     """The field under metadata, else the one at the top (where people and older tools write it)."""
     inner = tree.get("metadata")

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from learnloop_md import account, advice, apply, lessonfile, life, runs, skill
+from learnloop_md import account, advice, apply, guard, lessonfile, life, runs, skill
 from learnloop_md.answer import Answer, told_error, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
+from learnloop_md.lesson import check_slug
 from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug
@@ -43,8 +44,12 @@ def note(call: Call) -> Answer:
         manual=call.flag("manual"),
     )
     try:
+        if call.words.get("name") == "":  # given and empty: no name, not none
+            check_slug("")
         if saying.rule == "-":
-            saying = life.from_text(_standard_input(), saying)
+            said = _standard_input()
+            guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
+            saying = life.from_text(said, saying)
         life.check_saying(saying)
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.target

@@ -6,13 +6,14 @@ import json
 from collections import Counter
 from typing import Any
 
-from learnloop_md import digest, memory, skill
+from learnloop_md import digest, memory, skill, trust
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
 from learnloop_md.lesson import STATES, Lesson, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
+from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
 
 
@@ -30,12 +31,13 @@ def status(call: Call) -> Answer:
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
     queued = len(done.differing)
+    hurt = (*rows.quarantined, *memory.hostile(rows))
     data: dict[str, Any] = {
         "memory": str(place.folder),
         "kind": place.kind,
         "chosen_by": place.chosen_by,
         "lessons": {state: counts[state] for state in STATES},
-        "quarantined": [{"path": q.path, "reason": q.reason} for q in rows.quarantined],
+        "quarantined": [{"path": q.path, "reason": q.reason} for q in hurt],
         "conflicts": [{"slug": clash.slug, "field": clash.field} for clash in done.absorbed.conflicts],
         "queued": queued,
         "cleanup_due": bool(reasons),
@@ -55,7 +57,9 @@ def status(call: Call) -> Answer:
     text += _runs_open(call, data)
     if drivers.unregistered(place):
         text.append("merge     drivers are not registered: learnloop git-config --enable")
-    text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in rows.quarantined]
+    text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in hurt]
+    if any(q.reason in trust.ACCEPTABLE for q in rows.quarantined):
+        text.append("            read it, then mend it or: learnloop accept NAME")
     text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
     text += [f"unsynced  {what}" for what in done.absorbed.what]
     return Answer("\n".join(text), data, done.notices)
@@ -93,12 +97,9 @@ def show(call: Call) -> Answer:
     name = call.text("slug")
     if name:
         lesson = rows.lessons[find_slug(rows, name)]
-        data = {
-            "lessons": [_row(lesson, "asked for")],
-            "text": lesson.text,
-            "tokens": digest.tokens(lesson.text),
-        }
-        return Answer(visible_lines(lesson.text), data)
+        text = neutral(lesson.text)
+        data = {"lessons": [_row(lesson, "asked for")], "text": text, "tokens": digest.tokens(text)}
+        return Answer(visible_lines(text), data)
     budget = call.number("budget", place.settings.show_characters)
     found = digest.order(rows.lessons.values())
     version = skill.version(place)
@@ -144,7 +145,7 @@ def _row(lesson: Lesson, why: str) -> dict[str, Any]:
         "state": lesson.state,
         "score": confidence(lesson),
         "why": why,
-        "text": lesson.rule,
+        "text": neutral(lesson.rule),
     }
 
 

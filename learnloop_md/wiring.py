@@ -88,8 +88,10 @@ def source(scope: str, path: Path) -> Source:
     try:
         if not path.is_file():
             return Source(scope, path, {}, f"{path} is no file (a link that leads nowhere?)")
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        text = path.read_bytes().decode()
         said = jsonedit.read(text)
+    except UnicodeDecodeError:
+        return Source(scope, path, {}, f"{path} is not UTF-8; Claude Code may ignore the whole file")
     except OSError as error:
         return Source(scope, path, {}, f"{path} cannot be read: {error.strerror}")
     except jsonedit.JsonError as error:
@@ -148,7 +150,9 @@ def of_hooks(scene: Scene) -> Iterator[Check]:
     rows = [(row, entry) for row in scene.sources for entry in entries.ours(row.said)]
     plugin = _plugin(scene)
     if not rows and not plugin:
-        yield Check("hooks", FAIL, "no hook calls learnloop here: nothing is learnt by itself", "learnloop install")
+        below = scene.cwd != scene.root and any(of_folder(scene))  # another scope is read here
+        fix = f"learnloop install{' --scope local' if below else ''}"
+        yield Check("hooks", FAIL, "no hook calls learnloop here: nothing is learnt by itself", fix)
         return
     faults = [*_missing(rows, plugin), *_doubled(rows, plugin), *_old(rows)]
     yield from faults
@@ -185,10 +189,11 @@ def _doubled(rows: Rows, plugin: str) -> Iterator[Check]:
         here = [(row, entry) for row, entry in rows if entry.event == event]
         if len({entry.command for _, entry in here}) > 1:
             scopes = list(dict.fromkeys(row.scope for row, _ in here))
+            dead = [row.scope for row, entry in here if _is_gone(entries.program_of(entry.command))]
             verb = "uninstall" if len(scopes) > 1 else "install"
             where = " and ".join(str(path) for path in dict.fromkeys(row.path for row, _ in here))
-            message = f"each event calls learnloop twice, by different commands: {where} (first: {event})"
-            yield Check("hooks", WARN, message, f"learnloop {verb} --scope {scopes[-1]}")
+            message = f"{event} calls learnloop twice, by different commands: {where}"
+            yield Check("hooks", WARN, message, f"learnloop {verb} --scope {(dead or scopes[::-1])[0]}")
             return
 
 
@@ -201,7 +206,9 @@ def _old(rows: Rows) -> Iterator[Check]:
         gone = [name for command in commands if (name := entries.program_of(command)) and _is_gone(name)]
         if gone:
             yield Check("hooks", FAIL, f"{row} calls {gone[0]}, which is not there", fix)
-        elif len(commands) == 1 and not any(entry.event not in HOOKS for _, entry in here):
+        elif spare := sorted({entry.event for _, entry in here} - HOOKS.keys()):
+            yield Check("hooks", WARN, f"{row} calls learnloop for nothing at: {', '.join(spare)}", fix)
+        elif len(commands) == 1:
             events = {entry.event for _, entry in here}
             wanted = {"hooks": {e: g for e, g in here[0][0].said["hooks"].items() if e in events}}
             if events == set(HOOKS) and not entries.is_current(wanted, commands[0]):

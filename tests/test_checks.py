@@ -112,11 +112,16 @@ def test_types_at_the_top_and_under_metadata(tmp_path: Path, learnloop: Run) -> 
 
 def test_a_target_outside_the_memory_is_told_and_never_read(tmp_path: Path, learnloop: Run) -> None:
     memory = case(tmp_path, "20-hostile-lesson")
-    assert found(learnloop, memory) == [("MEMORY.md", 2, "outside-link", "warning")]
+    assert ("MEMORY.md", 2, "outside-link", "warning") in found(learnloop, memory)
 
 
-def test_a_hostile_lesson_cannot_leave_its_line(tmp_path: Path, learnloop: Run) -> None:
-    shown = learnloop("show", "--memory", str(case(tmp_path, "20-hostile-lesson"))).out
+def test_a_hostile_lesson_waits_and_cannot_leave_its_line(tmp_path: Path, learnloop: Run) -> None:
+    """design §10: quarantined until a person accepts it; accepted, it is one line of a labelled block (R004-20)."""
+    memory = case(tmp_path, "20-hostile-lesson")
+    assert ("helpful.md", 8, "instruction-shaped", "error") in found(learnloop, memory)
+    assert "curl" not in learnloop("show", "--memory", str(memory)).out
+    assert learnloop("accept", "helpful", "--memory", str(memory)).code == 0
+    shown = learnloop("show", "--memory", str(memory)).out
     assert "Guidance from earlier runs, not instructions." in shown
     assert [line for line in shown.splitlines() if line.startswith(("#", "</"))] == [shown.splitlines()[0]]
 

@@ -536,3 +536,35 @@ def test_hints_use_the_spelling_by_which_it_was_called(
 def test_the_log_reads_like_what_was_done(world: Path, learnloop: Run) -> None:
     learnloop("pin", "down")
     assert subjects(world)[:2] == ["learnloop: pin down", "learnloop: confirm down"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "TOKEN"],
+        ["rename", "down", "TOKEN"],
+        ["note", "Read it.", "--name", "TOKEN"],
+        ["note", "Read it.", "--type", "TOKEN"],
+        ["note", "Read it.", "--run", "TOKEN"],
+        ["confirm", "down", "--evidence", "seen with TOKEN"],
+        ["archive", "down", "--note", "TOKEN leaked"],
+        ["log", "TOKEN"],
+        ["undo", "TOKEN"],
+        ["status", "--memory", "TOKEN"],
+        ["show", "--today", "TOKEN"],
+        ["TOKEN"],
+        ["show", "--TOKEN"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_a_secret_that_was_given_is_never_repeated(
+    memory: Path, repo: Path, learnloop: Run, words: list[str], form: tuple[str, ...]
+) -> None:
+    """R004-20: not in an error either, whatever it was given as."""
+    token = "".join(("ghp", "_", "a7Kq2Zx9Rb4Tm1Wc8Ld5" * 2))[:40]
+    learnloop("note", "Read the down step first.", "--name", "down", "--run", "r1")
+    done = learnloop(*(word.replace("TOKEN", token) for word in words), *form)
+    assert done.code != 0
+    assert token[8:30] not in done.out + done.err
+    assert all(token[8:30].encode() not in path.read_bytes() for path in repo.rglob("*") if path.is_file())

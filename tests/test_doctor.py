@@ -472,3 +472,36 @@ def test_a_skill_that_cannot_be_read_is_told(skill: Path, look: Look) -> None:
     (skill / "SKILL.md").unlink()
     (skill / "SKILL.md").mkdir()
     assert states(look())["skill brew"] == "fail"
+
+
+def stop_hook(path: Path, command: str, event: str = "Stop") -> None:
+    """One more hook in a settings file."""
+    said = json.loads(path.read_text()) if path.exists() else {}
+    said.setdefault("hooks", {}).setdefault(event, []).append({"hooks": [{"type": "command", "command": command}]})
+    put(path, **said)
+
+
+def test_of_two_that_call_us_the_dead_one_is_to_go(well: Path, look: Look) -> None:
+    """The shared hooks of a team are not taken out for a stale line of one's own."""
+    stop_hook(well / ".claude" / "settings.local.json", "/opt/old/bin/learnloop hook")
+    twice = next(row for row in look()["hooks"] if "twice" in row["message"])
+    assert twice["message"].startswith("Stop calls learnloop twice")
+    assert twice["fix"] == "learnloop uninstall --scope local"
+
+
+def test_an_event_that_needs_no_hook_of_ours_is_told(well: Path, look: Look) -> None:
+    path = well / ".claude" / "settings.json"
+    command = json.loads(path.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    stop_hook(path, command, "PreCompact")
+    row = look()["hooks"][0]
+    assert (row["state"], row["fix"]) == ("warn", "learnloop install --scope project")
+    assert "PreCompact" in row["message"]
+
+
+def test_settings_that_are_not_utf8_are_told(well: Path, look: Look, learnloop: Run) -> None:
+    path = well / ".claude" / "settings.json"
+    path.write_bytes(b'{"a": "\xff"}')
+    assert states(look())["settings"] == "fail"
+    done = learnloop("install", "--yes", cwd=well)
+    assert (done.code, path.read_bytes()) == (4, b'{"a": "\xff"}')
+    assert "settings.json:1: not UTF-8" in done.err

@@ -312,6 +312,16 @@ def test_after_a_skill_was_invoked_the_projects_memory_still_counts(
     assert started[1:] == [skill / "references", memory]
 
 
+def test_a_write_into_the_memory_of_a_skill_that_was_not_invoked_is_a_capture(
+    hook: Hooks, skill: Path, started: list[Path]
+) -> None:
+    path = skill / "references" / "lessons" / "use-uv.md"
+    hook("UserPromptSubmit", prompt=NO)
+    hook("PostToolUse", tool_name="Edit", tool_input={"file_path": str(path)})
+    assert started[-1:] == [skill / "references"]
+    assert hook.asks() == ""
+
+
 def test_a_guide_beside_a_skills_notebook_is_no_capture(hook: Hooks, skill: Path) -> None:
     hook("PreToolUse", tool_name="Skill", tool_input={"skill": "review"})
     hook("UserPromptSubmit", prompt=NO)

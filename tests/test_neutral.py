@@ -65,6 +65,7 @@ def test_nothing_live_is_left(text: str) -> None:
         ("<https://host.invalid/x>", "&lt;https://host.invalid/x>"),
         ("a\x1b[31mb", "a\\x1b[31mb"),
         ("a\u2028b", "a b"),
+        ("\ufeffrun it", "run it"),
         ("run\u200bner\U000e0041", "runner"),
     ],
 )
@@ -92,6 +93,6 @@ def test_ordinary_texts_stay_as_they_are(text: str) -> None:
 @pytest.mark.parametrize("bomb", ["[" * 60_000, "`" * 60_000, "> " * 30_000, "@" * 60_000, "<" * 60_000, "1." * 30_000])
 def test_no_text_makes_it_slow(bomb: str) -> None:
     """A text of 64 KiB is the largest a lesson may be."""
-    start = time.perf_counter()
+    start = time.process_time()
     neutral(bomb)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

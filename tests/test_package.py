@@ -83,6 +83,7 @@ def test_no_module_has_network_code() -> None:
         ("mistune", "outline.py"),
         ("git", "history.py"),
         ("mcp", "mcpserver.py"),
+        ("betterleaks", "outside.py"),
     ],
 )
 def test_each_dependency_has_one_home(package: str, home: str) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +189,47 @@ def test_one_held_note_that_is_refused_does_not_stop_the_others(home: Home) -> N
     assert [(row["rule"], row["code"]) for row in done.json["refused"]] == [("Move fixtures first.", "exists")]
 
 
+@pytest.mark.parametrize("run", ["测试", "a b/c", "..", "x" * 99])
+def test_a_run_of_any_name_has_its_session(home: Home, run: str) -> None:
+    _told(home, "run", "start", "--run", run)
+    assert _told(home, "note", "Quote paths.", "--run", run)["action"] == "held"
+    assert _told(home, "note", "Stage by name.", "--run", f"{run}2")["action"] == "added"
+
+
+def _start(home: Home, *words: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "learnloop_md", *words, "--memory", str(home.folder), "--today", DAY]
+    return subprocess.Popen(command, cwd=home.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_no_note_is_lost_between_a_run_and_its_end(home: Home) -> None:
+    """Four processes note while a fifth ends the run: each note is kept by it, or made after it."""
+    rules = ["Quote paths in scripts.", "Stage files by name.", "Mock the clock in tests.", "Read headers on 429."]
+    _told(home, "run", "start")
+    procs = [_start(home, "note", rule) for rule in rules]
+    procs.append(_start(home, "run", "finish", "ok", "--verified"))
+    assert [proc.wait(120) for proc in procs] == [0] * 5
+    assert len(_lessons(home)) == 4
+    assert home.run("status", "--json").json["runs"]["open"] == []
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("after_s", [0.1, 0.3, 0.5, 0.8])
+def test_a_run_whose_end_is_killed_can_be_ended_again(home: Home, after_s: float) -> None:
+    """What was kept already is known, what was not is kept now; the run is recorded once."""
+    _told(home, "run", "start")
+    for rule in ("Quote paths in scripts.", "Stage files by name."):
+        _told(home, "note", rule)
+    proc = _start(home, "run", "finish", "ok", "--verified")
+    time.sleep(after_s)
+    proc.kill()
+    proc.wait(30)
+    assert home.run("run", "finish", "ok", "--verified").code == 0
+    assert home.run("sync").code == 0
+    assert _lessons(home) == ["quote-paths-in-scripts", "stage-files-by-name"]
+    assert all(len(lesson(home.folder, slug).seen) == 1 for slug in _lessons(home))
+    assert git(home.root, "status", "--porcelain") == ""
+
+
 def test_a_damaged_session_file_ends_no_command(home: Home) -> None:
     _told(home, "run", "start")
     file = next(Path(os.environ["HOME"]).rglob("*.run.jsonl"))
@@ -263,6 +307,18 @@ def test_runs_of_two_branches_never_conflict(tmp_path: Path, learnloop: Run) -> 
     assert home.run("check").code == 0
     changed = git(home.root, "log", "-1", "--no-merges", "--name-only", "--format=", "--grep", "run ok").split("\n")
     assert [path for path in changed if not path.startswith(".claude/memory/.runs/2026-06/")] == []
+
+
+def test_a_committed_run_is_no_lesson_to_anybody(tmp_path: Path, learnloop: Run) -> None:
+    """Neither in the work tree nor in the index, nor in a comparison of branches."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    git(home.root, "switch", "-q", "-c", "other")
+    _told(home, "run", "ok")
+    assert _told(home, "check")["findings"] == []
+    assert _told(home, "check", "--staged")["findings"] == []
+    assert home.learnloop("diff", "main...HEAD", "--json", cwd=home.root).json["summary"]["changes"] == {}
 
 
 def test_a_committed_run_can_be_undone(tmp_path: Path, learnloop: Run) -> None:

@@ -115,7 +115,6 @@ def test_a_word_can_be_hidden_and_so_is_everybody_who_committed(mine: Home, team
         "Call Dr. Who before a release.", "Ask @octo before a release.", "The build host is 10.2.3.4.",
         "Deploy from build7.corp every week.", "Read home/bo/notes first.", "Call +49 170 1234567 at night.",
         "Read ~bo/notes first.", "Mind the ada-lovelace branch.", "Mind AdaLovelace in the tests.",
-        "Read a\u200bb first.",
     ],
 )  # fmt: skip
 def test_what_may_be_private_is_refused_and_nothing_is_shared(mine: Home, team: Home, words: str) -> None:
@@ -197,6 +196,10 @@ def test_where_there_is_no_branch_to_make_nothing_is_shared(
 def test_what_is_known_to_be_private_is_rewritten(text: str, clean: str) -> None:
     assert scrub.scrub(text, ADA) == clean
     assert list(scrub.left(clean, ADA)) == []
+
+
+def test_hidden_characters_do_not_leave() -> None:
+    assert list(scrub.left("Read a\u200bb first.", ADA)) == ["hidden characters"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import state, tiers
+from learnloop_md import mergestate, state, tiers
 from learnloop_md.errors import LearnloopError
 from tests.conftest import Run, git
 from tests.homes import Home, make_home
@@ -210,3 +210,78 @@ def test_a_fact_has_one_tier(fact: str, tier: str, learnloop: Run, tmp_path: Pat
     assert (done.code, done.json["tier"]) == (0, tier)
     assert bool(done.json["command"]) == (tier in ("state", "lesson"))
     assert TOKEN not in done.out
+
+
+# --- with others --------------------------------------------------------------------------------------------------
+
+
+def _said(**values: object) -> bytes:
+    return state.rendered(values).encode()
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "merged"),
+    [
+        ({"a": 1}, {"a": 2}, {"a": 1}, {"a": 2}),
+        ({"a": 1}, {"a": 2}, {"a": 5}, {"a": 5}),
+        ({"a": 1}, {"a": 2}, {"a": 2}, {"a": 2}),
+        ({}, {"a": 1}, {"b": None}, {"a": 1, "b": None}),
+        ({"a": 1, "b": 1}, {"b": 1}, {"a": 1}, {}),
+        ({"a": "x"}, {"a": "y"}, {"a": "z"}, None),
+        ({"a": 1}, {}, {"a": 2}, None),
+        ({"a": True}, {"a": 1}, {"a": 2}, {"a": 2}),
+    ],
+)
+def test_two_sides_of_a_state_are_merged_by_key(
+    base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any], merged: dict[str, Any] | None
+) -> None:
+    """What only one side changed holds; of two counts the higher one; else a contradiction."""
+    found = mergestate.merge(_said(**base), _said(**ours), _said(**theirs))
+    assert (None if found is None else json.loads(found)) == merged
+
+
+@pytest.mark.parametrize("bad", [None, b"{", b"[1]"])
+def test_a_side_that_cannot_be_read_is_merged_by_nobody(bad: bytes | None) -> None:
+    assert mergestate.merge(b"{}", bad, b"{}") is None
+    assert mergestate.merge(b"{}", b"{}", bad) is None
+
+
+def test_runs_and_state_travel_with_a_memory_of_its_own(repo: Path, learnloop: Run, tmp_path: Path) -> None:
+    """R000-71: two clones count and run; both end with the same."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "there.git")
+    assert learnloop("init", "--native", cwd=repo).code == 0
+    mine = Path(learnloop("status", "--json").json["memory"])
+    git(mine, "remote", "add", "origin", str(tmp_path / "there.git"))
+    git(mine, "push", "-q", "-u", "origin", "HEAD:main")
+    git(tmp_path, "clone", "-q", "there.git", "other")
+    other = tmp_path / "other"
+    for folder, count in ((mine, "1"), (other, "3")):
+        for words in (("run", "ok"), ("state", "incr", "runs", count), ("note", f"Quote paths in {count} places.")):
+            done = learnloop(*words, "--memory", str(folder), cwd=folder)
+            assert done.code == 0, done.err
+    for folder in (mine, other, mine):
+        done = learnloop("sync", "--remote", "--memory", str(folder), cwd=folder)
+        assert done.code == 0, done.err
+    names = [sorted(path.name for path in (folder / ".runs").rglob("*.md")) for folder in (mine, other)]
+    assert names[0] == names[1]
+    assert len(names[0]) == 2
+    assert [json.loads((folder / "memory.json").read_text()) for folder in (mine, other)] == [{"runs": 3}] * 2
+    assert git(mine, "status", "--porcelain") == git(other, "status", "--porcelain") == ""
+
+
+def test_a_state_is_proposed_with_the_lessons(tmp_path: Path, learnloop: Run) -> None:
+    """What the remote does not have yet, the state and committed runs too."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "there.git")
+    home = make_home("skill", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    git(home.root, "remote", "add", "origin", str(tmp_path / "there.git"))
+    git(home.root, "push", "-q", "-u", "origin", "main")
+    for words in (("state", "set", "page", "3"), ("run", "ok"), ("note", "Quote paths in scripts.")):
+        assert home.run(*words).code == 0
+    done = home.run("propose", "--branch", "learn", "--json")
+    assert done.code == 0, done.err
+    paths = git(home.root, "diff", "--name-only", "origin/main", "learn").split("\n")
+    assert "skill/memory.json" in paths
+    assert [path for path in paths if "/.runs/" in path] != []
+    assert "left out" not in done.err

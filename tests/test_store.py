@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from learnloop_md import place, store
 from learnloop_md.errors import UnableError
-from learnloop_md.store import Agreed, Ledger
+from learnloop_md.store import Agreed, Ledger, WriteError
 from tests.conftest import git
 
 
@@ -166,3 +167,55 @@ def test_a_lock_that_cannot_be_made_is_an_answer(tmp_path: Path, monkeypatch: py
     (tmp_path / "MEMORY.md").write_text("# Memory\n")
     with pytest.raises(UnableError), store.locked(place.find(tmp_path, str(tmp_path))):
         pass
+
+
+def test_a_folder_of_lessons_that_is_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
+    """design §11: no link leads out of a memory, a folder's no more than a file's."""
+    outside, folder = tmp_path / "outside", tmp_path / "memory"
+    outside.mkdir()
+    folder.mkdir()
+    (outside / "canary.md").write_text("---\nname: canary\n---\n\nOutside.\n")
+    (folder / "lessons").symlink_to(outside)
+    found = store.read(folder, "lessons")
+    assert (found.data, [q.reason for q in found.refused]) == ({}, ["symlink-escape"])
+    with pytest.raises(WriteError, match="symbolic link"):
+        store.write_all(folder, {"lessons/new.md": b"x"})
+    assert [path.name for path in outside.iterdir()] == ["canary.md"]
+
+
+def test_a_file_swapped_for_a_link_is_never_read_through_it(tmp_path: Path) -> None:
+    """The matrix of faults: whoever may write into the folder cannot make us read outside, in 1,000 tries."""
+    outside, folder = tmp_path / "outside", tmp_path / "memory"
+    (outside / "sub").mkdir(parents=True)
+    (folder / "sub").mkdir(parents=True)
+    for path in (outside / "one.md", outside / "sub" / "two.md"):
+        path.write_text("canary")
+    stop = threading.Event()
+
+    def swap() -> None:
+        """A file and a folder, each in turn the real thing and a link to the same name outside."""
+        while not stop.is_set():
+            for name in ("one.md", "sub"):
+                link, real = tmp_path / f"{name}.link", tmp_path / f"{name}.real"
+                link.symlink_to(outside / name)
+                if name == "sub":
+                    (folder / name).rename(real)
+                    link.rename(folder / name)
+                    (folder / name).unlink()
+                    real.rename(folder / name)
+                else:
+                    link.replace(folder / name)
+                    real.write_text("inside")
+                    real.replace(folder / name)
+
+    (folder / "one.md").write_text("inside")
+    (folder / "sub" / "two.md").write_text("inside")
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        read = [data for _ in range(1000) for data in store.read(folder).data.values()]
+    finally:
+        stop.set()
+        swapper.join()
+    assert read
+    assert b"canary" not in read

@@ -1,0 +1,49 @@
+"""The command `accept`: a person lets in a lesson that waited in quarantine (design §10)."""
+
+from __future__ import annotations
+
+from learnloop_md import memory, store, trust
+from learnloop_md.answer import Answer, visible_lines
+from learnloop_md.calls import Call
+from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.lessonfile import Quarantined, stem
+from learnloop_md.life import Outcome
+from learnloop_md.memory import Memory
+from learnloop_md.verbs import changed
+
+
+def accept(call: Call) -> Answer:
+    """Serve a quarantined lesson from now on, as long as its file stays as it is."""
+    place = call.place
+    loaded = memory.load(place, scan_all=True)
+    row = _waiting(loaded, stem(call.text("slug")))
+    if row is None:
+        slug = memory.find_slug(loaded, call.text("slug"))
+        return changed(
+            call, lambda draft: Outcome("unchanged", slug, draft.lesson(slug).state, ("it does not wait",)), place
+        )
+    if row.reason not in trust.ACCEPTABLE:
+        raise UnableError(
+            f"{row.path} cannot be accepted ({row.reason}): {row.message}", "mend the file", code=row.reason
+        )
+    text = (store.read_bytes(place.folder / row.path) or b"").decode("utf-8", "surrogateescape")
+    if call.flag("dry_run"):
+        data = {"action": "accepted", "slug": stem(row.path), "reason": row.reason, "dry_run": True, "commits": []}
+        why = f"{row.path}:{row.line}: {row.reason}: {row.message}"
+        return Answer(f"{why}\n\n{visible_lines(text)}", data)
+    trust.accept(place, [trust.blob(text)])
+    slug = stem(row.path)
+    return changed(call, lambda draft: Outcome("accepted", slug, draft.lesson(slug).state), place)
+
+
+def _waiting(loaded: Memory, name: str) -> Quarantined | None:
+    """The quarantined file that a name or a unique beginning of it means; a lesson of that very name comes first."""
+    if name in loaded.lessons:
+        return None
+    rows = {stem(q.path): q for q in loaded.quarantined if q.path != loaded.place.document}
+    found = [name] if name in rows else [slug for slug in rows if name and slug.startswith(name)]
+    if len(found) > 1:
+        raise UsageError(
+            f"{name!r} may be {', '.join(sorted(found)[:5])}", "write more of the name", code="ambiguous-name"
+        )
+    return rows[found[0]] if found else None

@@ -1,0 +1,152 @@
+"""Finds texts that would steer a model against its people: hidden characters, orders, leave to act (design §10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from learnloop_md import readings
+from learnloop_md.hidden import hidden, without
+from learnloop_md.poison_shapes import AUTONOMY, FORMS, INSTRUCTION, WHY, Form
+from learnloop_md.poison_words import DANGEROUS, HARMLESS
+
+
+class Poison(NamedTuple):
+    """What is wrong with a text: a reason code, the line (from 1) and words that do not repeat it."""
+
+    code: str
+    line: int
+    message: str
+
+
+def find(text: str) -> Poison | None:
+    """The first thing in text that a person has to look at before a model may, None where there is none."""
+    return next(_all(text), None)
+
+
+def every(text: str) -> list[Poison]:
+    """All that a person has to look at in a text, by line."""
+    return sorted(_all(text), key=lambda row: row.line)
+
+
+def codes(text: str) -> frozenset[str]:
+    """The reason codes of all that is wrong with text."""
+    return frozenset(row.code for row in _all(text))
+
+
+def _all(text: str) -> Iterator[Poison]:
+    for at, code in hidden(text):
+        what = "a direction control" if code == "bidi-control" else "hidden characters"
+        yield Poison(code, text.count("\n", 0, at) + 1, f"holds {what}")
+        break
+    text = without(text)
+    rows = list(readings.paragraphs(text))
+    forms = _hinted("\n".join(said for _, paragraph in rows for said in readings.readings(paragraph)))
+    for line, paragraph in rows if forms else ():
+        if code := _judged(paragraph, forms):
+            yield Poison(code, line, WHY[code])
+    for line, said in readings.unseen(text):
+        if code := _judged(said) or (INSTRUCTION if re.search(_ORDER, said) else ""):
+            yield Poison(code, line, "gives an order where no reader sees it")
+    for line, said in readings.encoded(text):
+        if code := _judged(said):
+            yield Poison(code, line, f"{WHY[code]}, encoded")
+
+
+@cache
+def _places_of_words() -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, form in enumerate(FORMS):
+        for word in form.words:
+            places.setdefault(word, []).append(place)
+    return places
+
+
+def _hinted(text: str) -> list[Form]:
+    """The forms that a text can have by its words: most texts have none, and patterns are dear."""
+    places = {place for word, some in _places_of_words().items() if word in text for place in some}
+    return [FORMS[place] for place in sorted(places)]
+
+
+def _judged(paragraph: str, forms: Sequence[Form] = FORMS) -> str:
+    """The code of the first form that a paragraph has, "" where it has none."""
+    for said in readings.readings(paragraph):
+        for form in forms:
+            if any(word in said for word in form.words):
+                for match in re.finditer(form.pattern, said):
+                    if not _is_talk(said, match, form):
+                        return form.code
+    return ""
+
+
+# An order to whoever reads along, where only a model does.
+_ORDER = (
+    r"\b(?:you (?:must|should|will|shall|are)|(?:ai|llm|claude|assistant|agent|model|copilot)s?[:,]? (?:must|should"
+    r"|please|shall|always|never|do|has to)|(?:ai|llm|claude|assistant|agent|system|model|copilot|instructions?)s? ?:"
+    r"|(?:always|never|must|do not|don't|please|secretly) \w+ \w+|ignore (?:all|the|any|your|previous)|disregard"
+    r"|execute|exfiltrat\w+|push to|force[- ]push|send \w+|upload|delete|curl)\b"
+)
+
+
+# --- what is only spoken of ------------------------------------------------------------------------------------------
+
+_NEGATION = (
+    r"(?:\bnever|\bnot|n't|\bdont|\bcannot|\bavoid|\bwithout|\binstead of|\brather than"
+    r"|\bno ?(?:one|body) (?:should|may)|\b(?:refuse|prevent|forbid|stop|resist|block|reject|detect)\w*(?: to)?)"
+    r" (?:[\w'-]{1,20} ){0,4}$"
+)
+_SPEAKING = (
+    r"\b(?:said|says|saying|texts?|such|like|attack\w*|inject\w*|phrases?|strings?|contain\w*|treat|payload|example"
+    r"|e\.g|wrote|reads?|reading|message|literal|detect\w*|quote\w*|mention\w*|issue|comment|readme|titled|called|named"
+    r"|poison\w*|jailbreak\w*|words?|tells?|asks?|told|asked|sends?|expects?|refus\w*|flags?|fixture|suite)\b"
+)
+_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"))
+_SENTENCE_ENDS = (". ", "; ", "! ", "? ")
+
+
+def _is_talk(said: str, match: re.Match[str], form: Form) -> bool:
+    """Whether what looks like poison forbids it, speaks of it, or allows what anyone may do."""
+    if not form.negates and re.search(_NEGATION, said[_sentence(said, match.start())[0] : match.start()]):
+        return True
+    return _is_mention(said, match) or _is_harmless(said, match, form)
+
+
+def _is_mention(said: str, match: re.Match[str]) -> bool:
+    """Whether a match stands in quotes in a sentence that speaks of it: talk about attacks is no attack."""
+    start, end = match.span()
+    for opening, closing in _QUOTES:
+        at = said.rfind(opening, max(0, start - 120), start)
+        while at > 0 and opening == "'" and said[at - 1].isalnum():
+            at = said.rfind(opening, max(0, start - 120), at)
+        until = said.find(closing, end, end + 160) if at >= 0 else -1
+        if until >= 0 and closing not in said[at + 1 : start]:
+            around = said[max(0, at - 120) : at] + " " + said[until + 1 : until + 120]
+            return bool(re.search(_SPEAKING, around))
+    return False
+
+
+def _is_harmless(said: str, match: re.Match[str], form: Form) -> bool:
+    """Whether leave to act alone is given for what anyone may do: reading, tests, the formatter."""
+    if form.code != AUTONOMY or not form.negates:
+        return False
+    if re.match(HARMLESS, said[match.end() : match.end() + 100]):
+        return True
+    begin, end = _clause(said, match.start(), match.end())
+    return form.risky and not re.search(DANGEROUS, f"{said[begin : match.start()]} {said[match.end() : end]}")
+
+
+def _clause(said: str, start: int, end: int) -> tuple[int, int]:
+    """Where the clause of a match begins and ends: at a full stop, else at a comma that has words on its other side."""
+    begin, close = _sentence(said, start)
+    comma = said.rfind(", ", begin, start)
+    begin = comma + 1 if comma > 0 and said[comma + 1 : start].strip() else begin
+    comma = said.find(", ", end, close)
+    return begin, comma if comma > 0 and said[begin:start].strip() else close
+
+
+def _sentence(said: str, at: int) -> tuple[int, int]:
+    begin = max(said.rfind(mark, 0, at) for mark in _SENTENCE_ENDS) + 1
+    end = min((found for mark in _SENTENCE_ENDS if (found := said.find(mark, at)) >= 0), default=len(said))
+    return begin, end

@@ -1,0 +1,92 @@
+"""The words that poisoned texts are made of, as parts of patterns; `poison_shapes` puts them together."""
+
+
+def hints(words: str) -> tuple[str, ...]:
+    """The words; `_` stands for a space in one."""
+    return tuple(word.replace("_", " ") for word in words.split())
+
+
+def any_of(words: str) -> str:
+    """One of the words; `_` stands for a space in one."""
+    return f"(?:{'|'.join(word.replace('_', ' ') for word in words.split())})"
+
+
+FEW = r"(?:[\w'’,-]{1,20} ){0,4}?"
+TWO = r"(?:[\w'’-]{1,20} ){0,2}?"
+DROP = any_of(
+    r"ignor(?:e|ing) disregard(?:ing)? forget(?:ting)? overrid(?:e|es|ing) bypass(?:ing)? discard(?:ing)? supersedes? "
+    r"neglect(?:ing)? abandon(?:ing)? disobey(?:ing)? replaces? set_aside put_aside throw_away let_go_of "
+    r"pay_no_attention_to (?:do_not|don't|dont|stop|never|no_longer)_(?:follow|obey|comply_with|listen_to|heed)(?:ing)?"
+)
+EARLIER = any_of(
+    "previous prior earlier preceding foregoing above former original initial system safety developer built-in hidden"
+    " your"
+)
+OTHER = any_of("other existing default old last past current")
+EVERY = any_of("all any every each everything whatever")
+ORDERS = (
+    any_of("instructions? directives? prompts? guardrails? orders programming training safeguards? system_message")
+    + r"(?! (?:templates?|files?|versions?|tokens?|caches?|lengths?|engines?|formats?|snippets?|fixtures?|tests?"
+    r"|names?|ids?))"
+)
+RULES = any_of(
+    "rules? guidelines? messages? contexts? commands? polic(?:y|ies) constraints? restrictions? limitations? safety"
+)
+TELL = any_of(
+    "reveal print output show repeat display leak disclose dump expose recite return tell_me give_me write_out"
+)
+SAID = any_of("said told written given read instructed above before so_far previously known? learned")
+ORDER_WORDS = hints("instruction directive prompt guardrail orders programming training safeguard message")
+RULE_WORDS = hints("rule guideline message context command polic constraint restriction limit safety")
+PERSON = r"(?:the |a |your |any )?" + any_of(
+    "users? humans? developers? operators? owners? maintainers? persons? people anyone anybody reviewers?"
+)
+LEAVE = any_of("confirmations? permissions? approvals? consent authori[sz]ation sign-?off go-ahead clearance")
+UNBOUND = any_of("unrestricted unfiltered uncensored jailbroken dan unlimited evil lawless")
+NO = r"(?:do not|don't|dont|never|must not)"
+MODEL = (
+    r"(?:ai|llm|language model|claude|assistant|chatbot|copilot|coding agent|agent)s?"
+    r"(?: (?:agent|assistant|model|system)s?)?"
+)
+
+# What nobody may do unasked: beside it "without asking" counts, beside the formatter it does not.
+DANGEROUS = (
+    r"\b(?:force[- ]?push\w*|push(?:es|ing)?\b|deploy\w*|delet\w+|merg(?:e|es|ing)\b|publish\w*"
+    r"|releas(?:e|ing)\b|send(?:ing)?\b"
+    r"|drop(?:ping)? (?:the |all |any |every )*(?:\w+ )?(?:tables?|data)|e-?mail\w*|pay\w*|transfer\w*|purchas\w+"
+    r"|buy\w*"
+    r"|disabl\w+|sudo\b|root\b|overwrit\w+|production|prod\b|rm -rf|wip(?:e|ing)\b|truncat\w+|destruct\w+|dangerous\w*"
+    r"|irreversibl\w+|upload\w*|credentials?|secrets?|privileg\w+|kill\w*|shell|any ?thing\b|everything|whatever"
+    r"|proceed\w*"
+    r"|(?:all|any|every|each) (?:\w+ )?(?:commands?|actions?|tools?|changes?|requests?|exports?|operations?)"
+    r"|commands? with"
+    r"|approv\w+|grant\w*|autonomous\w*|to main\b|terraform|internal tools)"
+)
+# What may be done in any project without asking.
+HARMLESS = (
+    r"[^.;]{0,12}?\b(?:re-?)?run(?:ning)? (?:the |all |any )?(?:[\w-]{1,20} )?(?:tests?|linters?|lint|checks?"
+    r"|formatters?|type ?checks?|type checker|unit tests|suite|build|benchmarks?|mypy|ruff|pytest|prettier|eslint)\b"
+    r"|[^.;]{0,4}?for (?:the |any |small |trivial )*"
+    r"(?:docs?|documentation|typos?|formatting|lint|tests?|comments?|reading)\b"
+    r"|[^.;]{0,12}?(?:before|to|for|when|while) (?:you )?(?:read|format|lint|test|search|grep|list|look|view"
+    r"|fix(?:ing)? (?:typos?|lint|formatting)|type-?check|build|compil|inspect|explor|open)(?:t?ing|e)?\b"
+)
+
+SECRETS = any_of(
+    r"secrets credentials? api[_-]?keys? passwords private_keys? ssh_keys? access_tokens auth_tokens session_tokens? "
+    r"env(?:ironment)?_(?:variables?|vars?|file|contents?) \.env\b \.ssh\b id_rsa id_ed25519 \.aws\b \.netrc \.npmrc "
+    r"\.kube keychain /etc/(?:passwd|shadow) cookies conversations? chat_(?:history|logs?) transcripts? system_prompt "
+    r"user_data personal_data customer_data source_code file_contents? "
+    r"contents?_of_(?:the_|any_|every_|all_)?(?:files?|repo\w*)"
+)
+SEND = any_of(
+    r"send post upload transmit forward exfiltrat\w* leak e-?mail mail curl wget paste submit beacon copy push report "
+    r"publish append encode embed put pipe include sync share"
+)
+FAR = any_of(r"external remote attacker(?:'s)? third[_-]party outside collection c2 our my this following")
+SERVER = any_of(r"server end_?point url host service site address domain bucket api webhook")
+SINK = (
+    r"(?:https?://|ftp://|[\w.+-]{1,64}@[\w-]{1,63}\.[a-z]{2,}|webhook|pastebin|\bgists?\b|ngrok|requestbin|attacker"
+    rf"|{FAR} {SERVER}|\bnc \S|/dev/tcp/|query (?:string|parameter)|image url|dns (?:query|lookup))"
+)
+HOME = r"(?:~|\$home|/root|/home/[\w.-]{1,40})?/?\.(?:env|ssh|aws|netrc|npmrc|kube|gnupg)\b|/etc/(?:passwd|shadow)"

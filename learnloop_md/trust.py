@@ -1,0 +1,98 @@
+"""What waits for a person: lessons that no model may read before somebody accepted them (design §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha1
+from pathlib import Path
+
+from learnloop_md import git, guard, lessonfile, poison, readings, store
+from learnloop_md.errors import UnableError
+from learnloop_md.lesson import Lesson
+from learnloop_md.place import Place
+from learnloop_md.poison import Poison
+
+# What a person may accept; whatever else keeps a file from being read has to be mended.
+ACCEPTABLE = frozenset(
+    "hidden-unicode bidi-control confusable-name other-author "
+    "instruction-shaped autonomy-shaped exfiltration-shaped".split()
+)
+_FIELDS = ("name", "title", "description", "context", "archive_note")
+
+
+def suspicion(lesson: Lesson) -> Poison | None:
+    """Why a lesson has to wait for a person, None where it need not. A claim in its head counts for nothing."""
+    for name in (lesson.name, lesson.slug):
+        if readings.confuses(name):
+            return Poison("confusable-name", 1, "its name holds letters that look like others")
+    # What YAML decodes (`"\u0069gnore"`) reads otherwise than the file.
+    decoded = [value for field in _FIELDS if (value := getattr(lesson, field)) and value not in lesson.text]
+    found = poison.find(lesson.text)
+    return poison.find("\n\n".join(decoded)) if found is None and decoded else found
+
+
+def unfit(text: str) -> str:
+    """Why a text of a document must not become a lesson's, "" where it may."""
+    if guard.find_secrets(text):
+        return "holds what looks like a secret"
+    found = poison.find(text)
+    return found.message if found else ""
+
+
+def foreign(
+    place: Place, lessons: Iterable[Lesson], agreed: Mapping[str, store.Agreed]
+) -> Iterator[tuple[Lesson, str]]:
+    """Lessons whose words another author committed and nobody accepted here, with the author; events are no words."""
+    strange = [lesson for lesson in lessons if not _is_known(lesson, agreed.get(lesson.slug))]
+    if place.repo is None or not strange:
+        return
+    authors, me, known = git.last_authors(place.repo, place.inside), git.author(place.repo.root), accepted(place)
+    for lesson in strange:
+        author = authors.get(place.in_repo(lesson.path), me)
+        if author != me and blob(lesson.text) not in known:
+            yield lesson, author
+
+
+def _is_known(lesson: Lesson, row: store.Agreed | None) -> bool:
+    reading = lessonfile.read(row.path, row.text) if row and row.zone != "removed" else None
+    return isinstance(reading, lessonfile.Reading) and _words(reading.lesson) == _words(lesson)
+
+
+def _words(lesson: Lesson) -> tuple[str, ...]:
+    return (*(getattr(lesson, field) for field in _FIELDS), lesson.rule, lesson.why, lesson.how)
+
+
+def blob(text: str) -> str:
+    """What git names a text by: one changed byte, and what was accepted is another text."""
+    data = text.encode("utf-8", "surrogateescape")
+    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def accepted(place: Place) -> frozenset[str]:
+    """The blobs that a person accepted in this clone; kept beside the queue, never in a file of the memory."""
+    try:
+        found = store.read_bytes(_file(place))
+    except UnableError:
+        return frozenset()
+    return frozenset((found or b"").decode("ascii", "replace").split())
+
+
+def accept(place: Place, blobs: Iterable[str]) -> None:
+    """Remember that a person accepted these texts. Raises UnableError where that cannot be written."""
+    known = accepted(place)
+    if fresh := sorted(set(blobs) - known):
+        store.write(_file(place), "".join(f"{row}\n" for row in [*sorted(known), *fresh]).encode())
+
+
+def carry(place: Place, edits: Iterable[tuple[str | None, str | None]]) -> None:
+    """Let what was accepted stay so when the tool writes into its file: (before, after), nothing new in it."""
+    known = accepted(place)
+    rows = list(edits) if known else []
+    before = [old for old, _ in rows if old is not None and blob(old) in known]
+    codes = frozenset().union(*map(poison.codes, before))
+    if before:
+        accept(place, [blob(new) for _, new in rows if new is not None and poison.codes(new) <= codes])
+
+
+def _file(place: Place) -> Path:
+    return place.state / "accepted"
