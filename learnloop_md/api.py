@@ -269,7 +269,7 @@ class Memory:
         from learnloop_md import remembering
 
         words = {"why": why, "how": how, "type": type, "kind": kind, "evidence": evidence, "of_run": of_run}
-        return self._change(remembering.remember, text=text, tag=_texts(tags), **words)
+        return self._change(remembering.remember, text=_no_dash(text), tag=_texts(tags), **words)
 
     def capture(self, record: Mapping[str, Any]) -> Change:
         """Keep the record of a run, whatever its outcome (R000-20); its fields: docs/runs.md.
@@ -295,7 +295,10 @@ class Memory:
     # --- how ----------------------------------------------------------------------------------------------------------
 
     def _call(self, **words: Any) -> Call:
-        return Call({**self._always, **words}, self._cwd)
+        """A call of a command; what is empty counts as not given, but for a limit of 0, which is wrong."""
+        all_words = (self._always | words).items()
+        given = {key: value for key, value in all_words if value is not False and value not in ("", [])}
+        return Call(given, self._cwd)
 
     def _change(self, command: Callable[[Call], Answer], **words: Any) -> Change:
         answer = command(self._call(**words))

@@ -156,7 +156,7 @@ TABLE = (
         "remember",
         "remembering:remember",
         "Keep what a run taught, strictly: held until the run is verified, refused outside of one.",
-        (Word("text", "The rule, at most 500 characters."),),
+        (Word("text", 'The rule, at most 500 characters; "-" reads rule, Why and How from standard input.'),),
         (
             *_WRITE,
             Option("--why", "What went wrong, and why the rule prevents it."),

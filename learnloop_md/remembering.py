@@ -25,6 +25,8 @@ def remember(call: Call) -> Answer:
         tags=call.many("tag"),
     )
     try:
+        if saying.rule == "-":
+            saying = life.from_text(verbs.standard_input(), saying)
         life.check_saying(saying)
         _refuse_what_is_no_lesson(saying.rule)
         place = call.target

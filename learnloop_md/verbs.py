@@ -47,7 +47,7 @@ def note(call: Call) -> Answer:
         if call.words.get("name") == "":  # given and empty: no name, not none
             check_slug("")
         if saying.rule == "-":
-            said = _standard_input()
+            said = standard_input()
             guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
             saying = life.from_text(said, saying)
         life.check_saying(saying)
@@ -117,7 +117,7 @@ def _advised(answer: Answer, rule: str, place: Place) -> Answer:
     )
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except (AttributeError, UnicodeDecodeError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -210,6 +211,31 @@ def test_what_is_remembered_in_a_run_is_kept_once_it_is_verified(
     (path,) = memory.glob("count-the-rows*.md")
     assert RULE in path.read_text("utf-8")
     assert "\n    - sql\n" in path.read_text("utf-8")
+
+
+def test_the_command_reads_a_rule_from_standard_input(
+    memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As note does: first the rule, then Why and How to apply."""
+    learnloop("run", "start", cwd=repo)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{RULE}\n\nWhy: it ran twice.\n".encode())))
+    done = learnloop("remember", "-", "--tag", "sql")
+    assert done.code == 0, done.err
+    assert done.out.startswith("[LearnLoop] Held until the run is verified: Count the rows")
+    learnloop("run", "finish", "ok", "--verified")
+    (path,) = memory.glob("count-the-rows*.md")
+    assert "**Why:** it ran twice." in path.read_text("utf-8")
+
+
+def test_a_refusal_has_the_visible_form(memory: Path, repo: Path, learnloop: Run) -> None:
+    """R001-71, R001-72."""
+    done = learnloop("remember", RULE, cwd=repo)
+    assert done.code == 3
+    assert done.out == "[LearnLoop] Noted but not saved — no run is open here, and only a verified run is remembered\n"
+    learnloop("run", "start")
+    dry = learnloop("remember", RULE, "--dry-run", "--json").json
+    assert (dry["action"], dry["plans"]) == ("held", [])
+    assert learnloop("status", "--json").json["runs"]["open"][0]["held"] == 0
 
 
 @pytest.mark.parametrize("end", [["finish", "failed"], ["abandon"]])
