@@ -152,6 +152,22 @@ TABLE = (
             Option("--partial", "Bring in the good lines of a JSON lines file that has bad ones.", "flag"),
         ),
     ),
+    Command(
+        "remember",
+        "remembering:remember",
+        "Keep what a run taught, strictly: held until the run is verified, refused outside of one.",
+        (Word("text", 'The rule, at most 500 characters; "-" reads rule, Why and How from standard input.'),),
+        (
+            *_WRITE,
+            Option("--why", "What went wrong, and why the rule prevents it."),
+            Option("--how", "How to apply the rule."),
+            Option("--type", f"One of {', '.join(TYPES)}; else feedback."),
+            Option("--kind", f"One of {', '.join(KINDS)}; else note."),
+            _EVIDENCE,
+            Option("--tag", "A tag; may be repeated.", "list"),
+            Option("--of-run", "The run, where several are open, or one that ended verified."),
+        ),
+    ),
     Command("stats", "runverbs:show_stats", "What runs and lessons add up to; warns of many failures.", (), _LOOK),
     Command(
         "state",
@@ -489,6 +505,13 @@ TABLE = (
         "hook",
         "hooks:main",
         "Answer an event of Claude Code's hooks: JSON on standard input; exit 0 whatever happens.",
+    ),
+    Command(
+        "mcp",
+        "mcpserver:serve",
+        "Serve the memory to a client of the Model Context Protocol, on standard input and output.",
+        (),
+        (MEMORY,),
     ),
     Command(
         "reflect",

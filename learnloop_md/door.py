@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from learnloop_md import answer
+from learnloop_md.answer import Answer
 from learnloop_md.calls import Call
 from learnloop_md.commands import BY_NAME
-from learnloop_md.errors import LearnloopError
-
-BUG = 70
+from learnloop_md.errors import BugError, LearnloopError
 
 
 def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
@@ -67,19 +66,29 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
 def execute(name: str, words: dict[str, Any]) -> int:
     """Run a parsed command; the one place where errors become text and exit codes."""
     as_json = bool(words.get("json"))
-    module, _, function = BY_NAME[name].function.partition(":")
     try:
-        call = Call(words, Path.cwd(), _program())
-        _ = call.today  # a wrong day is told by every command, also by one that needs none
-        return answer.give(getattr(import_module(f"learnloop_md.{module}"), function)(call), as_json=as_json)
-    except LearnloopError as error:
-        return answer.give_error(error, as_json=as_json)
+        return answer.give(answered(name, words, Path.cwd(), _program()), as_json=as_json)
     except BrokenPipeError:
         raise
-    except OSError as error:  # the machine's doing: no space, no permission, the working directory is gone
-        return answer.give_error(_told(error), as_json=as_json)
     except Exception as error:
-        return _bug(error, as_json=as_json)
+        return answer.give_error(explained(error), as_json=as_json)
+
+
+def answered(name: str, words: dict[str, Any], cwd: Path, program: str = "learnloop") -> Answer:
+    """What a command of the table answers; whatever goes wrong is raised as it is (see `explained`)."""
+    module, _, function = BY_NAME[name].function.partition(":")
+    call = Call(words, cwd, program)
+    _ = call.today  # a wrong day is told by every command, also by one that needs none
+    given: Answer = getattr(import_module(f"learnloop_md.{module}"), function)(call)
+    return given
+
+
+def explained(error: Exception) -> LearnloopError:
+    """Anything that stopped a command, as one line with a way out; a bug keeps its trace in a file."""
+    if isinstance(error, LearnloopError):
+        return error
+    # Of an OSError the machine is the cause: no space, no permission, the working directory is gone.
+    return _told(error) if isinstance(error, OSError) else _bug(error)
 
 
 def _program() -> str:
@@ -96,14 +105,12 @@ def _told(error: OSError) -> LearnloopError:
     return LearnloopError(f"{error.filename}: {error.strerror}", "check the path and its permissions")
 
 
-def _bug(error: Exception, *, as_json: bool) -> int:
-    """Keep the traceback in a file, say where, and exit 70."""
+def _bug(error: Exception) -> BugError:
+    """Keep the traceback in a file and say where."""
     import tempfile
     import traceback
 
     handle, path = tempfile.mkstemp(prefix="learnloop-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
         traceback.print_exception(error, file=file)
-    bug = LearnloopError(f"a bug ({type(error).__name__}); its trace is in {path}", "please report it", code="bug")
-    answer.give_error(bug, as_json=as_json)
-    return BUG
+    return BugError(f"a bug ({type(error).__name__}); its trace is in {path}", "please report it")

@@ -33,3 +33,10 @@ class UnableError(LearnloopError):
 
     exit_code = 4
     code = "unable"
+
+
+class BugError(LearnloopError):
+    """Something that must not happen; its trace is in a file."""
+
+    exit_code = 70
+    code = "bug"

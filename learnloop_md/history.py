@@ -113,10 +113,10 @@ def steps(place: Place, slug: str = "", limit: int = 0, *, full: bool = False) -
     """
     repo = _repo(place)
     head = git.head(repo)
-    if not head or not slug:
-        return (
-            [_step(place, row) for row in walk.commits(repo, head, paths_of(place), limit, full=full)] if head else []
-        )
+    if not head:
+        return []
+    if not slug:
+        return [_step(place, row) for row in walk.commits(repo, head, paths_of(place), limit, full=full)]
     found: list[Step] = []
     names = {slug}
     while head and (not limit or len(found) < limit):

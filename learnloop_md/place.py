@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -248,6 +249,15 @@ def is_skill(folder: Path) -> bool:
 def nearest_skill(cwd: Path) -> Path | None:
     """The nearest folder at or above cwd with a SKILL.md."""
     return next((folder for folder in (cwd, *cwd.parents) if (folder / "SKILL.md").is_file()), None)
+
+
+def skill_named(name: str, roots: Iterable[Path]) -> Path | None:
+    """Where a skill of this name stands, as Claude looks for it: below a root's .claude, then its own folder."""
+    if not re.fullmatch(r"[\w][\w.-]{0,99}", name):
+        return None
+    folders = [*(root / ".claude" for root in dict.fromkeys(roots)), claude.home()]
+    found = (folder / "skills" / name for folder in folders)
+    return next((folder for folder in found if (folder / "SKILL.md").is_file()), None)
 
 
 def project_folder(cwd: Path, repo: git.Repo | None) -> tuple[Path, str]:

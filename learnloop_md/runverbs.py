@@ -25,7 +25,12 @@ def capture_run(call: Call) -> Answer:
         return Answer(text, {"prompt": text})
     if not call.text("from_"):
         raise UsageError("there is no record", "give one: learnloop capture --from FILE, or - for standard input")
-    told = record.read(_json(_read(call)))
+    return keep_record(call, _json(_read(call)))
+
+
+def keep_record(call: Call, value: object) -> Answer:
+    """Keep a record that is here as a JSON value (a program's own)."""
+    told = record.read(value)
     if not told.record.timestamp and not call.text("today"):
         told = told._replace(record=told.record._replace(timestamp=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
     place = call.target

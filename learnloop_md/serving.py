@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
 from learnloop_md import brief, claude, fence, moment
+from learnloop_md import place as places
 from learnloop_md.brief import Brief
 from learnloop_md.fence import Budget, tokens
 from learnloop_md.moment import Moment
@@ -118,10 +118,5 @@ def of_prompt(now: Moment, prompt: str) -> str:
 
 
 def _skill_folder(now: Moment, name: str) -> Path | None:
-    """Where a skill of this name stands, as Claude looks for it."""
-    if not re.fullmatch(r"[\w][\w.-]{0,99}", name):
-        return None
     roots = [now.cwd, *([now.repo.root, now.repo.main_root] if now.repo else [])]
-    folders = [*(root / ".claude" for root in dict.fromkeys(roots)), claude.home()]
-    found = (folder / "skills" / name for folder in folders)
-    return next((folder for folder in found if (folder / "SKILL.md").is_file()), None)
+    return places.skill_named(name, roots)

@@ -186,6 +186,8 @@ _CLIENT = (
 REFUSED = "User rejected tool use\n"  # stands before the text of a run that was refused or interrupted
 _KEYS = ("command", "file_path", "notebook_path", "url", "pattern", "query", "skill", "description")
 WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+# Our own MCP tools: a refusal of theirs says how the memory is used, and is no lesson.
+_OURS = r"mcp__.*__memory_(?:remember|recall|confirm|dispute|status)$"
 _PREFIX = r"(?:(?:\w+=\S*|sudo|env|time|timeout \S+|nice|command|exec)\s+)*"
 
 
@@ -212,7 +214,9 @@ def of_tools(runs: Sequence[Run]) -> list[Signal]:
 
 def failed(run: Run) -> bool:
     """Whether a run is a tool's failure: no refusal, no interrupt, no mistake in the call, no exit that answers."""
-    return run.failed and not _found(rf"\s*(?:Error: )?(?:{_CLIENT})").match(run.text) and not _answers(run)
+    if not run.failed or _found(_OURS).match(run.name):
+        return False
+    return not _found(rf"\s*(?:Error: )?(?:{_CLIENT})").match(run.text) and not _answers(run)
 
 
 def _answers(run: Run) -> bool:

@@ -76,7 +76,7 @@ def person_words(row: Mapping[str, Any]) -> str:
 
 # A command position: after the words that only start another program.
 _STARTERS = r"(?:(?:\w+=\S*|sudo|env|time|uv run|uvx|pipx run|poetry run|python3? -m|\S+/python3? -m)\s+)*"
-_CAPTURE = rf"^\s*{_STARTERS}(?:\S*/)?learnloop(?:[-_]md)?\s+(?:note|capture)\b(?!.*(?:--dry-run|--help))"
+_CAPTURE = rf"^\s*{_STARTERS}(?:\S*/)?learnloop(?:[-_]md)?\s+(?:note|capture|remember)\b(?!.*(?:--dry-run|--help))"
 _HEREDOC = r"(?ms)<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$"
 _QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\"|(?m:(?:^|(?<=\s))#.*$)"
 _MEMORY_FILE = r"(?:^|/)(?:\.claude/(?:.*/)?memory/.*\.md|references/(?:memory|lessons/[^/]+)\.md)$"

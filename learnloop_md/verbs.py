@@ -16,6 +16,7 @@ from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
+from learnloop_md.runs import OpenRun
 
 
 def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
@@ -46,7 +47,7 @@ def note(call: Call) -> Answer:
         if call.words.get("name") == "":  # given and empty: no name, not none
             check_slug("")
         if saying.rule == "-":
-            said = _standard_input()
+            said = standard_input()
             guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
             saying = life.from_text(said, saying)
         life.check_saying(saying)
@@ -61,8 +62,13 @@ def note(call: Call) -> Answer:
             _kept_in_run(call, str(answer.data["slug"]))
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
-        hints = (error.hint,) if error.hint else ()
-        return Answer(account.not_saved(error.message), told_error(error), hints, error.exit_code)
+        return refused(error)
+
+
+def refused(error: RefusedError) -> Answer:
+    """The answer for what was not kept."""
+    hints = (error.hint,) if error.hint else ()
+    return Answer(account.not_saved(error.message), told_error(error), hints, error.exit_code)
 
 
 def _held(call: Call, place: Place, saying: Saying) -> Answer | None:
@@ -77,17 +83,23 @@ def _held(call: Call, place: Place, saying: Saying) -> Answer | None:
     for name in filter(None, (same, old)):  # what is wrong is told now, not at the end of the run
         find_slug(memory.load(place), name)
     if call.flag("dry_run"):
-        return Answer("would be held until the run is verified", {**_HELD, "dry_run": True, "plans": []})
+        return Answer("would be held until the run is verified", {**HELD, "dry_run": True, "plans": []})
     opened = running.hold(call.session, place, saying, call.asked, same=same, new=new, supersedes=old)
     if opened is None:
         return None
     call.captured("")
+    return told_held(saying, opened)
+
+
+def told_held(saying: Saying, opened: OpenRun) -> Answer:
+    """The answer for a note that was just added to those of an open run."""
+    count = len(opened.held) + 1
     text = f"[LearnLoop] Held until the run is verified: {lessonfile.describe(saying.rule)}"
-    end = f"  → learnloop run finish ok --verified keeps it ({len(opened.held) + 1} held)"
-    return Answer(f"{visible(text)}\n{end}", {**_HELD, "run": opened.id, "held": len(opened.held) + 1})
+    end = f"  → learnloop run finish ok --verified keeps it ({count} held)"
+    return Answer(f"{visible(text)}\n{end}", {**HELD, "run": opened.id, "held": count})
 
 
-_HELD = {"action": "held", "slug": "", "state": "held", "commits": [], "queued": False, "paths": []}
+HELD = {"action": "held", "slug": "", "state": "held", "commits": [], "queued": False, "paths": []}
 
 
 def _kept_in_run(call: Call, slug: str) -> None:
@@ -105,7 +117,7 @@ def _advised(answer: Answer, rule: str, place: Place) -> Answer:
     )
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except (AttributeError, UnicodeDecodeError) as error:

@@ -45,10 +45,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say aloud that the tests with the real client did not run: a row of `s` would be overlooked."""
     # It stands here, not beside those tests: the controller of parallel runs reads no conftest of a sub-folder.
-    skipped = [one for one in terminalreporter.stats.get("skipped", []) if one.nodeid.startswith("tests/e2e/")]
-    if skipped:
+    skipped = [str(one.longrepr) for one in terminalreporter.stats.get("skipped", [])]
+    if any("no claude found" in why for why in skipped):
         why = "no claude found (LEARNLOOP_TEST_CLAUDE or PATH); docs/testing.md says how to get one"
         terminalreporter.write_line(f"tests/e2e SKIPPED: {why}", yellow=True, bold=True)
+    if any("no MCP SDK" in why for why in skipped):
+        why = "no MCP SDK (pip install 'learnloop-md[mcp]')"
+        terminalreporter.write_line(f"tests of the MCP server SKIPPED: {why}", yellow=True, bold=True)
 
 
 @pytest.fixture(autouse=True)

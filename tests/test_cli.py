@@ -441,6 +441,7 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
     }  # a merge driver and a report write where they are told
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
+    assert flags.pop("mcp") == {"--memory"}  # its standard output carries the protocol alone
     assert all("--json" in given for given in flags.values())
     assert {name for name, given in flags.items() if "--dry-run" not in given} == looks
 

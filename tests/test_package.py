@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import __version__
-from learnloop_md.commands import TABLE
+from learnloop_md.commands import BY_NAME, TABLE
 from learnloop_md.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -32,6 +33,28 @@ def test_the_version_stands_the_same_everywhere() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == __version__
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    entry = json.loads((ROOT / "server.json").read_text("utf-8"))
+    assert {entry["version"], *(package["version"] for package in entry["packages"])} == {__version__}
+
+
+def test_the_entry_for_the_mcp_registry_is_that_of_this_package() -> None:
+    """The registry looks for its name in the package's description, which is README.md; it takes 100 characters."""
+    entry = json.loads((ROOT / "server.json").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    (package,) = entry["packages"]
+    assert f"<!-- mcp-name: {entry['name']} -->" in (ROOT / "README.md").read_text("utf-8")
+    assert len(entry["description"]) <= 100
+    assert (package["registryType"], package["identifier"]) == ("pypi", project["name"])
+    assert package["identifier"] in project["scripts"]  # uvx starts the command of the package's name
+    assert [row["value"] for row in package["runtimeArguments"]] == project["optional-dependencies"]["mcp"]
+    words = [row.get("value") or row["name"] for row in package["packageArguments"]]
+    command = BY_NAME[words[0]]
+    assert set(words[1:]) <= {option.flag for option in command.options}
+
+
+def test_the_tests_are_run_with_the_mcp_sdk_that_the_extra_asks_for() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert set(extras["mcp"]) <= set(extras["test"])
 
 
 def test_no_module_has_network_code() -> None:
@@ -59,6 +82,7 @@ def test_no_module_has_network_code() -> None:
         ("yaml", "yamlhead.py"),
         ("mistune", "outline.py"),
         ("git", "history.py"),
+        ("mcp", "mcpserver.py"),
         ("betterleaks", "outside.py"),
     ],
 )

@@ -75,6 +75,13 @@ def test_the_plugin_s_hooks_are_those_that_install_writes() -> None:
     assert _json(PLUGIN / "hooks" / "hooks.json")["hooks"] == wanted
 
 
+def test_the_plugin_s_mcp_server_is_the_command() -> None:
+    """design §11: `learnloop mcp`."""
+    (server,) = _json(PLUGIN / ".mcp.json")["mcpServers"].values()
+    assert server["command"] == "learnloop"
+    assert server["args"][0] in BY_NAME
+
+
 def test_the_plugin_s_skill_is_valid_for_the_specification() -> None:
     """R001-90, R002-53: any agent can load it."""
     assert validate(SKILL.parent) == []

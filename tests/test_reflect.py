@@ -189,6 +189,7 @@ def test_a_long_transcript_is_never_held_whole(tmp_path: Path) -> None:
         "cd /home/dev/app && learnloop-md note 'Use uv.'",
         "printf 'Use uv.\\n' | learnloop note - --tag a",
         "uv run learnloop note x",
+        "learnloop remember x",
         "python3 -m learnloop_md note x",
         "/usr/local/bin/learnloop note x",
         "learnloop note - <<'EOF'\nUse uv.\n\nWhy: a; b\nEOF",

@@ -257,6 +257,13 @@ def test_refusals_mistakes_in_the_call_and_exits_that_answer_are_no_failures(key
     assert of_tools([Run("Bash", key, True, text)]) == []
 
 
+@pytest.mark.parametrize("name", ["mcp__learnloop__memory_remember", "mcp__plugin_learnloop_learnloop__memory_confirm"])
+def test_a_refusal_of_our_own_tools_is_no_failure(name: str) -> None:
+    """It says how the memory is used; another server's failure is one."""
+    assert of_tools([Run(name, "Use uv.", True, "no-run: no run is open here")]) == []
+    assert of_tools([Run("mcp__tracker__find_issue", "12", True, "timed out")]) != []
+
+
 def test_grep_that_could_not_search_failed() -> None:
     assert failed(bash("grep x nowhere", "Exit code 2\ngrep: nowhere: No such file or directory", failed=True))
     assert failed(bash("make grep", "Exit code 10", failed=True))
