@@ -50,11 +50,10 @@ def line(lesson: Lesson, skill_version: str = "") -> str:
     star = "★ " if lesson.pinned else ""
     when = f" (when: {neutral(fold(lesson.context))})" if lesson.context else ""
     older = lesson.skill_version and skill_version and lesson.skill_version != skill_version
-    marks = (f" [from v{lesson.skill_version}]" if older else "") + (
-        " (candidate)" if lesson.state == "candidate" else ""
-    )
+    version = lessons.shorten(neutral(fold(lesson.skill_version)), 40)
+    marks = (f" [from v{version}]" if older else "") + (" (candidate)" if lesson.state == "candidate" else "")
     rule = fold(lesson.rule if len(lesson.rule) <= lessons.RULE_LIMIT else lesson.description or lesson.rule)
-    return f"- {star}{lessons.shorten(neutral(rule), lessons.RULE_LIMIT)}{when}{marks} `{lesson.slug}`"
+    return f"- {star}{lessons.shorten(neutral(rule), lessons.RULE_LIMIT)}{when}{marks} `{neutral(lesson.slug)}`"
 
 
 def make(rows: Sequence[Lesson], title: str, *, budget: int, program: str, skill_version: str = "") -> Digest:
