@@ -35,7 +35,7 @@ def _apart(lesson: Lesson) -> Iterator[str]:
     said = lesson.slug.replace("-", " ").replace("_", " ")
     if said.count(" ") > 1:
         yield said
-    for value in lesson[3:]:
+    for value in filter(None, lesson[3:]):  # most fields of most lessons are empty
         rows = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
         for row in rows:
             for text in (row,) if isinstance(row, str) else row:
