@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from learnloop_md.errors import RefusedError
+from learnloop_md.hints import Hints
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS, Shape
 
 SECRETS_HINT = "keep secrets in a password manager or an environment variable; name the variable in the lesson instead"
@@ -50,8 +51,9 @@ _NOISE = (
     r"[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\\r?\n[ \t]*|\\(?=_)"
     r"|&(?:shy|zwn?j|ZeroWidthSpace|#(?:173|820[3-7]|[xX](?:[aA][dD]|200[b-fB-F])));|<wbr ?/?>|<!--[ \t]*-->"
 )
+_MAY_BE_NOISE = r"[^\t\n\r -%'-;=-\[\]-~]"  # what any of that begins with
 # A line break, or the seam of two string literals.
-_BREAK_IN_WORD = r"(?:\r?\n[ \t>]*|([\"'])[ \t]{0,8}[+.]?\s{0,40}\1)(?=[\w+/=.-])"
+_BREAK_IN_WORD = r"[\r\n\"'](?:(?<=\n)[ \t>]*|(?<=\r)\n[ \t>]*|(?<=([\"']))[ \t]{0,8}[+.]?\s{0,40}\1)(?=[\w+/=.-])"
 _BASE64 = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}={0,2}"
 
 
@@ -60,10 +62,10 @@ def find_secrets(text: str) -> list[Secret]:
 
     Invisible characters, look-alikes of ASCII and line breaks inside a token do not hide it.
     """
-    folded = _fold(text, _NOISE, _plain)
+    folded = _fold(text, _NOISE, _plain) if _compiled(_MAY_BE_NOISE).search(text) else _Folded(text, [0], [0])
     taken = bytearray(len(folded.text))
     joined = _fold(folded.text, _BREAK_IN_WORD, lambda _: "")
-    tokens = _hinted(TOKENS, f"{folded.text}\n{joined.text}")
+    tokens = _tokens().hinted(joined.text)  # what is joined begins with a line's end or a quote, as no word does
     hits = [
         *_matches(folded.text, taken, tokens),
         *_broken_tokens(joined, taken, tokens),
@@ -157,19 +159,29 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
+class _Shapes:
+    """Shapes, and those of them that a text can have by its words."""
+
+    def __init__(self, shapes: Sequence[Shape]) -> None:
+        self.shapes, self.places = shapes, dict[str, list[int]]()
+        for place, shape in enumerate(shapes):
+            for word in shape.hint_words:
+                self.places.setdefault(word, []).append(place)
+        self.hints = Hints(self.places)
+
+    def hinted(self, text: str) -> list[Shape]:
+        found = {place for word in self.hints.held(text.lower()) for place in self.places[word]}
+        return [self.shapes[place] for place in sorted(found)]
+
+
 @cache
-def _places_of_words(shapes: tuple[Shape, ...]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, shape in enumerate(shapes):
-        for word in shape.hint_words:
-            places.setdefault(word, []).append(place)
-    return places
+def _tokens() -> _Shapes:
+    return _Shapes(TOKENS)
 
 
-def _hinted(shapes: tuple[Shape, ...], text: str) -> list[Shape]:
-    lowered = text.lower()
-    places = {place for word, some in _places_of_words(shapes).items() if word in lowered for place in some}
-    return [shapes[place] for place in sorted(places)]
+@cache
+def _contexts() -> _Shapes:
+    return _Shapes(CONTEXTS)
 
 
 def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
@@ -177,7 +189,7 @@ def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[t
         for match in _compiled(shape.pattern).finditer(text):
             if _is_token(shape, match) and _take(taken, *match.span()):
                 yield *match.span(), shape
-    for shape in _hinted(CONTEXTS, text):
+    for shape in _contexts().hinted(text):
         pattern, position, judged = _compiled(shape.pattern), 0, 0
         while found := pattern.search(text, position):
             secret = _secret_group(found)
@@ -212,7 +224,7 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
             inner = a2b_base64(run + "=" * (-len(run) % 4)).decode("ascii")
         except ValueError:
             continue
-        for _, _, shape in _matches(inner, bytearray(len(inner)), _hinted(TOKENS, inner)):
+        for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().hinted(inner)):
             if _take(taken, *match.span()):
                 yield *match.span(), shape
 

@@ -186,7 +186,8 @@ def _items(rows: _Rows, indent: int, depth: int) -> list[Tree]:
 
 def _flow(rest: str) -> Tree:
     """A one-line value: a scalar, or a flow list of plain words."""
-    for pattern, unquote in ((_DOUBLE, _unescape), (_SINGLE, lambda s: s.replace("''", "'"))):
+    quoted = rest.startswith(('"', "'"))
+    for pattern, unquote in () if not quoted else ((_DOUBLE, _unescape), (_SINGLE, lambda s: s.replace("''", "'"))):
         match = pattern.match(rest)
         if match and re.fullmatch(r"(?:[ ]+#.*)?[ ]*", rest[match.end() :]):
             return unquote(match[1])
@@ -210,6 +211,8 @@ def _comment_faults(tree: dict[str, Tree], lines: Sequence[str], first: int) -> 
     """Values of name and description that YAML cuts at ` #`; the tree gets them whole."""
     faults = []
     for n, line in enumerate(lines):
+        if "#" not in line:
+            continue
         match = re.match(r"(name|description):[ \t]+(?=[^\s\"'#\[{|>])", line)
         whole = line[match.end() :].rstrip(" \t") if match else ""
         if match and re.search(r"[ \t]#", whole) and isinstance(tree.get(match[1]), str):

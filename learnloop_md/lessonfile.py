@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from learnloop_md import head, headedit, lines
 from learnloop_md.lesson import Event, Lesson, Record, first_sentence, fold, shorten
@@ -84,14 +84,16 @@ _TEXTS = (
     "superseded_by renamed_from context skill_version"
 ).split()
 _RECORD = Record._fields[:8]  # the texts of a record
+_DAYS = ("created", "reviewed", "revived")
+# The texts that a lesson holds as the head has them; state and days are made plain.
+_AS_WRITTEN = frozenset({*_TEXTS, *_RECORD} - {"state", "renamed_from", *_DAYS})
 _EVENTS = ("seen", "confirmed", "disputed")
 
 
 def _check_shape(fields: Mapping[str, Tree], line: int) -> None:
     """Fields of ours must be what they are; keys that are not ours are never judged."""
     for key in _TEXTS:
-        value = fields.get(key)
-        if not isinstance(value, (str, type(None))):
+        if key in fields and not isinstance(fields[key], (str, type(None))):
             raise HeadError(f"bad-type:{key}", line, f"{key} is not a text")
     for key in _EVENTS:
         value = fields.get(key)
@@ -151,34 +153,21 @@ def _lesson(path: str, text: str, fields: Mapping[str, Tree], body: str, *, has_
     said = parse_body(body)
     state = _text(fields, "state").strip().lower()
     number, took = _text(fields, "confidence"), _text(fields, "run_duration_ms")
+    texts: dict[str, Any] = {
+        key: value for key, value in fields.items() if key in _AS_WRITTEN and isinstance(value, str)
+    }
+    days: dict[str, Any] = {key: _text(fields, key)[:10] for key in _DAYS if key in fields}
+    events: dict[str, Any] = {key: _events(fields, key) for key in _EVENTS if key in fields}
     return Lesson(
         slug=stem(path),
         path=path,
         text=text,
-        name=_text(fields, "name"),
-        description=_text(fields, "description"),
-        type=_text(fields, "type"),
         state=state,
         stated=bool(state),
-        title=_text(fields, "title"),
-        kind=_text(fields, "kind"),
-        created=_text(fields, "created")[:10],
         tags=_words(fields, "tags"),
-        seen=_events(fields, "seen"),
-        confirmed=_events(fields, "confirmed"),
-        disputed=_events(fields, "disputed"),
         pinned=_is_true(fields, "pinned"),
-        reviewed=_text(fields, "reviewed")[:10],
-        revived=_text(fields, "revived")[:10],
-        archive_note=_text(fields, "archive_note"),
-        codified_in=_text(fields, "codified_in"),
-        supersedes=_text(fields, "supersedes"),
-        superseded_by=_text(fields, "superseded_by"),
-        context=_text(fields, "context"),
         session=_text(fields, "originSessionId"),
         confidence=float(number) if number else None,
-        skill_version=_text(fields, "skill_version"),
-        **{key: _text(fields, key) for key in _RECORD},
         edge_cases=_lines(fields, "edge_cases"),
         stack_tags=_words(fields, "stack_tags"),
         run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None,
@@ -188,6 +177,9 @@ def _lesson(path: str, text: str, fields: Mapping[str, Tree], body: str, *, has_
         rule=said.rule,
         why=said.why,
         how=said.how,
+        **texts,
+        **days,
+        **events,
     )
 
 
@@ -234,6 +226,8 @@ def body_parts(body: str) -> dict[str, str]:
 def _cuts(body: str) -> list[tuple[str, int, int]]:
     """Where the labelled parts begin: part, start of its label, start of its text."""
     cuts: list[tuple[str, int, int]] = []
+    if not _LABEL.search(body):
+        return cuts
     at = 0
     for line in lines.scan("\n" + body):  # the blank first line keeps a leading --- from being read as a head
         start = at - 1

@@ -96,6 +96,8 @@ def line_end(text: str) -> str:
 
 def conflict_line(text: str) -> int:
     """The number (from 1) of the first line of a merge conflict outside code, 0 where there is none."""
+    if "<<<<<<<" not in text and ">>>>>>>" not in text:
+        return 0
     for line in scan(text):
         if line.place != "fence" and re.match(r"<{7} |>{7} |<{7}$|>{7}$", line.text):
             return line.number + 1

@@ -97,7 +97,8 @@ def assemble(
             doubled.append((path, lessons[lesson.slug].path))
         else:
             counts = adopted | ({lesson.slug} if lesson.type.lower() in types and lesson.slug in remembered else set())
-            lessons[lesson.slug] = lesson._replace(state=counting_state(lesson, counts))
+            state = counting_state(lesson, counts)
+            lessons[lesson.slug] = lesson if state == lesson.state else lesson._replace(state=state)
             if reading.faults:
                 faults[path] = reading.faults
     if place.settings.trust == "own":

@@ -25,7 +25,7 @@ FIELDS = {
 }  # in the order of R002-02
 _NAMES = {label.lower(): name for name, label in FIELDS.items()}
 _ZONE = re.compile(r"##\s+(candidate|current|archived)(?:\s+\w+)?\s+patterns\s*(?:#+\s*)?", re.IGNORECASE)
-_HEADING = re.compile(r"###\s+(?:(?P<date>\d{4}-\d\d-\d\d)(?P<sep>\s*[|–—-]\s*|\s+))?(?P<title>.*)")
+_HEADING = re.compile(r"###(?:\s+|$)(?:(?P<date>\d{4}-\d\d-\d\d)(?P<sep>\s*[|–—-]\s*|\s+))?(?P<title>.*)")
 _FIELD = re.compile(r"[ ]{0,3}[-*+]\s+(?:\*\*)?(?P<label>[A-Za-z][A-Za-z ]*?)(?:\*\*)?:(?:\*\*)?[ \t]*(?P<value>.*)")
 # A line that goes on with the field above: text, not a bullet, heading, quote, table, rule or tag.
 _MORE = re.compile(r"[ \t]*(?![#>|<]|[-*_=]{3,}[ \t]*$)(?![-*+] )\S.*|[ \t]+[-*+] .*")

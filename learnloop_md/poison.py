@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from learnloop_md import readings
 from learnloop_md.hidden import hidden, without
+from learnloop_md.hints import Hints
 from learnloop_md.poison_shapes import AUTONOMY, FORMS, INSTRUCTION, WHY, Form
 from learnloop_md.poison_words import DANGEROUS, HARMLESS
 
@@ -42,16 +43,17 @@ def _all(text: str) -> Iterator[Poison]:
         yield Poison(code, text.count("\n", 0, at) + 1, f"holds {what}")
         break
     text = without(text)
-    rows = list(readings.paragraphs(text))
-    forms = _hinted("\n".join(said for _, paragraph in rows for said in readings.readings(paragraph)))
-    for line, paragraph in rows if forms else ():
-        if code := _judged(paragraph, forms):
+    rows = [(line, tuple(readings.readings(paragraph))) for line, paragraph in readings.paragraphs(text)]
+    # Most texts hold few of the words that the forms need, and patterns are dear.
+    words = _hints().held("\n".join(said for _, some in rows for said in some))
+    for line, some in rows if words else ():
+        if code := _judged(some, words):
             yield Poison(code, line, WHY[code])
     for line, said in readings.unseen(text):
-        if code := _judged(said) or (INSTRUCTION if re.search(_ORDER, said) else ""):
+        if code := _judged(readings.readings(said)) or (INSTRUCTION if re.search(_ORDER, said) else ""):
             yield Poison(code, line, "gives an order where no reader sees it")
     for line, said in readings.encoded(text):
-        if code := _judged(said):
+        if code := _judged(readings.readings(said)):
             yield Poison(code, line, f"{WHY[code]}, encoded")
 
 
@@ -64,20 +66,24 @@ def _places_of_words() -> dict[str, list[int]]:
     return places
 
 
-def _hinted(text: str) -> list[Form]:
-    """The forms that a text can have by its words: most texts have none, and patterns are dear."""
-    places = {place for word, some in _places_of_words().items() if word in text for place in some}
-    return [FORMS[place] for place in sorted(places)]
+@cache
+def _hints() -> Hints:
+    return Hints(_places_of_words())
 
 
-def _judged(paragraph: str, forms: Sequence[Form] = FORMS) -> str:
-    """The code of the first form that a paragraph has, "" where it has none."""
-    for said in readings.readings(paragraph):
-        for form in forms:
-            if any(word in said for word in form.words):
-                for match in re.finditer(form.pattern, said):
-                    if not _is_talk(said, match, form):
-                        return form.code
+def _judged(some: Iterable[str], words: Iterable[str] | None = None) -> str:
+    """The code of the first form that a paragraph has in one of its readings, "" where it has none.
+
+    words are those that may stand in it, where that is known.
+    """
+    places = _places_of_words()
+    for said in some:
+        held = {place for word in (places if words is None else words) if word in said for place in places[word]}
+        for place in sorted(held):
+            form = FORMS[place]
+            for match in re.finditer(form.pattern, said):
+                if not _is_talk(said, match, form):
+                    return form.code
     return ""
 
 

@@ -20,7 +20,6 @@ _SPELLED = str.maketrans("0134578@$!|", "oieastbasil")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 
 # A blank line or the head's dashes end a paragraph; a list item, a heading, a field of the head begins one.
-_END = r"[ \t]*$|-{3,}[ \t]*$"
 _BEGIN = r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]|#{1,6}[ \t]|[a-z_]{2,20}:[ \t]"
 _MARKUP = r"[*~\r]+|(?<!\w)_+|_+(?!\w)|</?[a-z][^<>\n]{0,200}>|\\(?=\W)"
 _AT_LINE_START = r"(?m)^[ \t]*(?:[>#|+-][ \t]*|\d{1,3}[.)][ \t]+)+"
@@ -42,7 +41,8 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     said: list[str] = []
     first = 1
     for n, (line, bare) in enumerate(zip(text.split("\n"), plain.split("\n"), strict=True), 1):
-        ends = re.match(_END, line)
+        core = line.rstrip(" \t")
+        ends = not core or (core.startswith("---") and not core.strip("-"))
         if said and (ends or re.match(_BEGIN, line)):
             yield first, " ".join(said)
             said = []

@@ -14,6 +14,7 @@ from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, UsageError
 from learnloop_md.lesson import STATES, Lesson, age_days, awaits, value_order
 from learnloop_md.memory import Memory
+from learnloop_md.neutral import neutral
 from learnloop_md.plan import Draft
 
 Ask = Callable[[str], str]  # a question to what a person types
@@ -165,4 +166,4 @@ def _listed_line(lesson: Lesson, today: str) -> str:
     said += [f"{age_days(lesson, today)} days old"] if lesson.state == "candidate" else []
     said += [lesson.archive_note] if lesson.archive_note else []
     words = lesson.description or lesson.shown_title
-    return f"{lesson.state:<9} {visible(lesson.slug)} — {visible(words)} ({visible('; '.join(said))})"
+    return f"{lesson.state:<9} {visible(lesson.slug)} — {visible(neutral(words))} ({visible('; '.join(said))})"

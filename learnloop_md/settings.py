@@ -47,14 +47,19 @@ class Settings(NamedTuple):
 def load(roots: Iterable[Path]) -> Settings:
     """The settings of the roots, the first over the others, over the user's, over the defaults.
 
+    What a person's own file keeps back (`trust = "own"`, `private_types`) no repository gives away.
+
     Raises UsageError for an unknown key, a wrong type or a file that is not TOML.
     """
     user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "learnloop" / "config.toml"
-    settings = _overlaid(Settings(), *_read(user))
+    path, own = _read(user)
+    mine = settings = _overlaid(Settings(), path, own)
     for root in reversed(list(roots)):  # a file of ours that init writes must not hide what pyproject says
         for path, table in (_of_pyproject(root / _PYPROJECT), _read(root / FILE)):
             settings = _overlaid(settings, path, table)
-    return settings
+    if "private_types" in own:
+        settings = settings._replace(private_types=tuple(dict.fromkeys(mine.private_types + settings.private_types)))
+    return settings._replace(trust="own") if mine.trust == "own" else settings
 
 
 def of_texts(read: Callable[[str], bytes | None], folders: Iterable[str]) -> Settings:

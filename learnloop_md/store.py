@@ -18,6 +18,7 @@ from learnloop_md.errors import UnableError
 from learnloop_md.lessonfile import SIZE_LIMIT, Quarantined
 from learnloop_md.place import Place
 
+_ACTING = frozenset("<>`")
 _TEMPORARY = ".learnloop-"  # then the process that writes it
 
 
@@ -72,6 +73,8 @@ def _read_one(folder: Path, path: str, where: int) -> bytes | str | Quarantined:
     name = path.rpartition("/")[2]
     if not path.isprintable():  # git, documents and terminals would each read such a name another way
         return Quarantined(path, "bad-name", 1, "its name holds hidden, control or undecodable characters")
+    if not _ACTING.isdisjoint(name):  # a name is told beside the lesson: it must not end a code span or begin a tag
+        return Quarantined(path, "bad-name", 1, "its name holds one of < > `")
     try:
         info = os.stat(name, dir_fd=where, follow_symlinks=False)
         if stat.S_ISLNK(info.st_mode):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from learnloop_md import git, guard, lessonfile, poison, readings, store
 from learnloop_md.errors import UnableError
-from learnloop_md.lesson import Lesson
+from learnloop_md.lesson import STATES, Lesson
 from learnloop_md.place import Place
 from learnloop_md.poison import Poison
 
@@ -25,10 +25,22 @@ def suspicion(lesson: Lesson) -> Poison | None:
     for name in (lesson.name, lesson.slug):
         if readings.confuses(name):
             return Poison("confusable-name", 1, "its name holds letters that look like others")
-    # What YAML decodes (`"\u0069gnore"`) reads otherwise than the file.
-    decoded = [value for field in _FIELDS if (value := getattr(lesson, field)) and value not in lesson.text]
     found = poison.find(lesson.text)
-    return poison.find("\n\n".join(decoded)) if found is None and decoded else found
+    apart = [] if found else list(_apart(lesson))
+    return poison.find("\n\n".join(apart)) if apart else found
+
+
+def _apart(lesson: Lesson) -> Iterator[str]:
+    """What a lesson says otherwise than its file: what YAML decodes (`"\u0069gnore"`), and the words of its name."""
+    said = lesson.slug.replace("-", " ").replace("_", " ")
+    if said.count(" ") > 1:
+        yield said
+    for value in filter(None, lesson[3:]):  # most fields of most lessons are empty
+        rows = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+        for row in rows:
+            for text in (row,) if isinstance(row, str) else row:
+                if text and text not in lesson.text and text not in STATES:
+                    yield text
 
 
 def unfit(text: str) -> str:
@@ -88,10 +100,18 @@ def carry(place: Place, edits: Iterable[tuple[str | None, str | None]]) -> None:
     """Let what was accepted stay so when the tool writes into its file: (before, after), nothing new in it."""
     known = accepted(place)
     rows = list(edits) if known else []
-    before = [old for old, _ in rows if old is not None and blob(old) in known]
-    codes = frozenset().union(*map(poison.codes, before))
+    before = {old for old, _ in rows if old is not None and blob(old) in known}
+    moves = any(new is None and old in before for old, new in rows)  # then its text comes in a new file
+    seen = frozenset().union(*map(_places, before))
+    heirs = [new for old, new in rows if new is not None and (old in before or (moves and old is None))]
     if before:
-        accept(place, [blob(new) for _, new in rows if new is not None and poison.codes(new) <= codes])
+        accept(place, [blob(new) for new in heirs if _places(new) <= seen])
+
+
+def _places(text: str) -> frozenset[tuple[str, str]]:
+    """What a person had to look at in a text: the reason and the line, so that another order is not taken for it."""
+    lines = text.split("\n")
+    return frozenset((row.code, lines[row.line - 1].strip()) for row in poison.every(text))
 
 
 def _file(place: Place) -> Path:

@@ -4,55 +4,37 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from learnloop_md import memory as memories
-from learnloop_md import place as places
+from benchmarks import security
 from tests.conftest import Run
 
-# A documentation key of AWS, which passes by rule: `AKIA…EXAMPLE` is in every manual.
-PASSES_BY_RULE = {"leak-aws-key"}
+
+def test_agmi_edits_at_rest_are_reported(tmp_path: Path) -> None:
+    """docs/security.md: nine of nine; without the witness the rollback of the whole store goes unseen."""
+    pytest.importorskip("agmi")
+    assert [row for row in security.integrity(tmp_path / "anchored") if not row.good] == []
+    unseen = [row.name for row in security.integrity(tmp_path / "alone", anchored=False) if not row.good]
+    assert unseen == ["T9 snapshot rollback"]
 
 
-class Adapter:
-    """A memory as AMSB sees one: a value is noted with its key, and read back from what is served."""
-
-    name, version, self_submission = "learnloop-md", "0", False
-
-    def __init__(self, learnloop: Run, folder: Path) -> None:
-        self.learnloop, self.folder = learnloop, folder
-        folder.mkdir()
-        (folder / "MEMORY.md").write_text("# Memory\n")
-
-    def remember(self, key: str, value: Any, *, source_class: str = "") -> Any:
-        from agent_memory_guard.bench.adapter import RememberOutcome
-
-        words = ("note", f"{key}: {value}", "--new", "--run", source_class or "r1", "--memory", str(self.folder))
-        done = self.learnloop(*words, cwd=self.folder)
-        return RememberOutcome.STORED if done.code == 0 else RememberOutcome.BLOCKED
-
-    def recall(self, key: str) -> str | None:
-        served = memories.load(places.find(self.folder, str(self.folder))).lessons.values()
-        found = [row.rule.removeprefix(f"{key}: ") for row in served if row.rule.startswith(f"{key}: ")]
-        return found[-1] if found else None
-
-    def context_reset(self) -> None:
-        """Nothing: a memory is files."""
-
-
-def test_amsb_attacks_do_not_come_back_and_benign_notes_do(tmp_path: Path, learnloop: Run) -> None:
+def test_amsb_attacks_do_not_come_back_and_benign_notes_do(tmp_path: Path) -> None:
     """docs/security.md: 14 of 15 attacks, 6 of 6 benign controls."""
     pytest.importorskip("agent_memory_guard")
-    from agent_memory_guard.bench.harness import run_suite
+    rows = security.poisoning(tmp_path / "bench")
+    assert {row.name for row in rows if not row.good} == security.PASSES_BY_RULE
+    assert (len(rows), sum(row.harmless for row in rows)) == (21, 6)
 
-    count = iter(range(1000))
-    report = run_suite(lambda: Adapter(learnloop, tmp_path / f"memory{next(count)}"))
-    attacks = [run for run in report.runs if run.malicious]
-    assert {run.scenario_id for run in attacks if not run.passed} == PASSES_BY_RULE
-    assert [run.scenario_id for run in report.runs if not run.malicious and not run.passed] == []
-    assert (len(attacks), len(report.runs)) == (15, 21)
+
+def test_a_measure_that_is_missing_is_said_and_not_reached(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("agmi", "agmi.check", "agent_memory_guard", "agent_memory_guard.bench.harness"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert security.main() == 1
+    out = capsys.readouterr().out
+    assert (out.count("not measured"), out.endswith("not reached\n")) == (2, True)
 
 
 def test_check_secrets_lets_betterleaks_look_too(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> None:

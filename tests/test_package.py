@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,15 +19,27 @@ ROOT = Path(__file__).parent.parent
 MODULES = sorted((ROOT / "learnloop_md").glob("*.py"))
 
 
-def _imports(path: Path) -> set[str]:
-    """The top-level names that a module imports, also inside functions."""
+COMPUTED = "a computed name"
+
+
+def _dotted(path: Path) -> set[str]:
+    """The names that a module imports in full, also inside functions and by `import_module`."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.split(".")[0])
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+            named = node.args[0] if node.args else None
+            ours = isinstance(named, ast.JoinedStr) and ast.unparse(named).startswith("f'learnloop_md.")
+            found.add(str(named.value) if isinstance(named, ast.Constant) else "learnloop_md" if ours else COMPUTED)
     return found
+
+
+def _imports(path: Path) -> set[str]:
+    """The top-level names that a module imports."""
+    return {name.split(".")[0] for name in _dotted(path)}
 
 
 def test_the_version_stands_the_same_everywhere() -> None:
@@ -57,21 +70,56 @@ def test_the_tests_are_run_with_the_mcp_sdk_that_the_extra_asks_for() -> None:
     assert set(extras["mcp"]) <= set(extras["test"])
 
 
+NETWORK = set(
+    "socket socketserver ssl http urllib.request urllib.error urllib.robotparser urllib3 requests httpx aiohttp ftplib "
+    "smtplib poplib imaplib nntplib telnetlib xmlrpc asyncio websockets paramiko pycurl selectors".split()
+)
+
+
 def test_no_module_has_network_code() -> None:
-    """R001-23: nothing leaves the machine."""
-    network = {
-        "socket",
-        "ssl",
-        "http",
-        "urllib3",
-        "requests",
-        "httpx",
-        "ftplib",
-        "smtplib",
-        "asyncio",
-        "telnetlib",
+    """R001-23: nothing leaves the machine; nor is a module loaded whose name stands nowhere."""
+    found = {
+        path.name: names
+        for path in MODULES
+        if (names := {name for name in _dotted(path) if {name, name.split(".")[0]} & {*NETWORK, COMPUTED}})
     }
-    assert {path.name: names for path in MODULES if (names := _imports(path) & network)} == {}
+    assert found == {}
+
+
+def _project() -> dict[str, Any]:
+    read: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return read
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def test_gitpython_is_one_without_known_advisories() -> None:
+    """docs/security.md: older ones run what an option or a path names (CVE-2022-24439, CVE-2023-40590, …)."""
+    from importlib.metadata import version
+
+    least = next(row for row in _project()["dependencies"] if row.startswith("GitPython"))
+    assert re.fullmatch(r"GitPython>=[\d.]+", least)
+    assert _number(least) >= (3, 1, 60)
+    assert _number(version("GitPython")) >= _number(least)
+
+
+def test_the_locked_environment_holds_what_the_project_asks_for() -> None:
+    """docs/testing.md: every package with hashes, none older than pyproject.toml allows."""
+    locked: dict[str, tuple[int, ...]] = {}
+    for row in (ROOT / "tests" / "requirements.txt").read_text("utf-8").replace("\\\n", " ").splitlines():
+        if not row.startswith("#"):
+            name, _, rest = row.partition("==")
+            assert "--hash=sha256:" in rest, name
+            locked[_plain(name)] = _number(rest.split()[0])
+    for wanted in _project()["dependencies"] + _project()["optional-dependencies"]["test"]:
+        name, _, least = wanted.partition(">=")
+        assert locked[_plain(name)] >= _number(least), wanted
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 @pytest.mark.parametrize(

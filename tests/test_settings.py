@@ -89,3 +89,11 @@ def test_a_threshold_is_in_force(memory: Path, repo: Path, learnloop: Run) -> No
     (repo / ".learnloop.toml").write_text("candidates_due = 1\n")
     learnloop("note", "Brew tea first.", cwd=repo)
     assert learnloop("cleanup", "--check", cwd=repo).code == 1
+
+
+def test_what_the_user_keeps_back_no_repository_gives_away(tmp_path: Path) -> None:
+    """docs/security.md: a commit of others must not make private lessons public, nor end a person's distrust."""
+    user('private_types = ["user", "project"]\ntrust = "own"\n')
+    (tmp_path / ".learnloop.toml").write_text('private_types = ["reference"]\ntrust = "merged"\n')
+    found = settings.load([tmp_path])
+    assert (found.private_types, found.trust) == (("user", "project", "reference"), "own")
