@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnloop_md import account, advice, apply, guard, life, skill
 from learnloop_md.answer import Answer, told_error
@@ -16,6 +16,9 @@ from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
+
+if TYPE_CHECKING:
+    from learnloop_md.recall import Alike  # lazy: see life.note
 
 
 def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
@@ -52,13 +55,28 @@ def note(call: Call) -> Answer:
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.target
         saying = saying._replace(skill_version=skill.version(place))
-        answer = changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place)
+        notices: list[str] = []
+        alike = _alike(place, notices)
+        answer = changed(
+            call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old, alike=alike), place
+        )
+        answer = answer._replace(notices=(*answer.notices, *notices))
         if not call.flag("dry_run"):
             call.captured(str(answer.data["slug"]))
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         hints = (error.hint,) if error.hint else ()
         return Answer(account.not_saved(error.message), told_error(error), hints, error.exit_code)
+
+
+def _alike(place: Place, notices: list[str]) -> Alike | None:
+    """Likeness by meaning, where the settings ask for it and the extra is there; else a line why not."""
+    if not place.settings.semantic:
+        return None
+    from learnloop_md import meaning  # lazy: a model
+
+    found = meaning.told(place, notices)
+    return found.likeness if found else None
 
 
 def _advised(answer: Answer, rule: str, place: Place) -> Answer:

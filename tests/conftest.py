@@ -43,9 +43,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say aloud that the tests with the real client did not run: a row of `s` would be overlooked."""
+    """Say aloud that the tests with the real client, or with the model, did not run: a row of `s` is overlooked."""
     # It stands here, not beside those tests: the controller of parallel runs reads no conftest of a sub-folder.
-    skipped = [one for one in terminalreporter.stats.get("skipped", []) if one.nodeid.startswith("tests/e2e/")]
+    every = terminalreporter.stats.get("skipped", [])
+    if any(one.nodeid.startswith("tests/test_meaning.py") for one in every):
+        why = "the extra is not installed: pip install -e '.[semantic]'"
+        terminalreporter.write_line(f"tests with the model SKIPPED: {why}", yellow=True, bold=True)
+    skipped = [one for one in every if one.nodeid.startswith("tests/e2e/")]
     if skipped:
         why = "no claude found (LEARNLOOP_TEST_CLAUDE or PATH); docs/testing.md says how to get one"
         terminalreporter.write_line(f"tests/e2e SKIPPED: {why}", yellow=True, bold=True)
