@@ -204,5 +204,5 @@ def test_the_figures_with_the_model_hold(tmp_path: Path) -> None:
 def test_each_missing_package_is_one_line(memory: Path, repo: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(meaning, "find_spec", lambda package: None if package == name else find_spec(package))
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UnableError, match="by words alone: .* is not installed"):
+    with pytest.raises(UnableError, match=r"by words alone: .* is not installed"):
         meaning.open_(place.find(repo))
