@@ -122,10 +122,8 @@ def _repo_of(place: Place) -> git.Repo:
 
 def _findings_of(place: Place, blobs: Blobs) -> list[checks.Finding]:
     """The findings of a memory read from git; outside it nothing is read but what a check asks for."""
-    prefix = f"{place.inside}/" if place.inside else ""
-    inside = {path.removeprefix(prefix): data for path, data in blobs(place.inside).items()}
-    lessons = f"{place.lessons}/" if place.lessons else ""
-    files = {path: data for path, data in inside.items() if path.endswith(".md") and path.startswith(lessons)}
+    inside = {place.inner(path): data for path, data in blobs(place.inside).items()}
+    files = {path: data for path, data in inside.items() if place.is_lesson(path)}
     if not files and place.document not in inside:
         return []
     rows = memory.assemble(place, store.Files(files), inside.get(place.document), None)

@@ -83,10 +83,9 @@ def _put(draft: Draft, place: Place, inner: str, current: bytes | None, new: byt
     old_text = None if current is None else current.decode("utf-8", "surrogateescape")
     text = None if new is None else new.decode("utf-8", "surrogateescape")
     slug = lessonfile.stem(inner)
-    in_lessons = inner.endswith(".md") and not inner.startswith("..") and inner != place.document
     if inner == place.document:
         draft.set_document(old_text, text)
-    elif in_lessons and (not place.lessons or inner.startswith(f"{place.lessons}/")):
+    elif place.is_lesson(inner) and not inner.startswith(".."):
         if text is None:
             draft.lessons.pop(slug, None)
             draft.edit(inner, old_text, None)
