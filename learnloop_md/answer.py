@@ -65,6 +65,12 @@ def coloured(diff: str, *, colour: bool) -> str:
     return "\n".join(out)
 
 
+def excerpt(text: str, most: int = 24) -> list[str]:
+    """The first lines of a text, and how many more there are."""
+    lines = text.rstrip("\n").split("\n") if text else []
+    return lines if len(lines) <= most else [*lines[: most - 1], f"… {len(lines) - most + 1} more lines"]
+
+
 def give(answer: Answer, *, as_json: bool) -> int:
     """Print an answer and give its exit code: results on stdout, everything else on stderr."""
     for notice in answer.notices:

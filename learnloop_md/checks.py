@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability
@@ -13,6 +13,7 @@ from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
 from learnloop_md.lines import conflict_line, open_at_end, scan, split_lines
 from learnloop_md.memory import Memory
+from learnloop_md.relapse import ReadOther, relapses
 from learnloop_md.tree import Tree, field_of
 
 ERROR, WARNING = "error", "warning"
@@ -25,8 +26,6 @@ _FIXABLE = {
     "out-of-step",
     "head-not-yaml",
 }
-# Notes were written by hand too: "Codified in SKILL.md, Comments", "Codified in `docs/a guide.md`".
-_CODIFIED = re.compile(r"Codified in `?(.+?\.md)\b")
 
 
 class Finding(NamedTuple):
@@ -47,9 +46,6 @@ class Finding(NamedTuple):
     def key(self) -> tuple[str, str, str]:
         """What makes two findings the same one, wherever its line has moved."""
         return self.path, self.code, re.sub(r"\d+", "N", self.message)
-
-
-ReadOther = Callable[[str], "str | None"]  # a path from the memory's folder, such as ../SKILL.md, to its text
 
 
 def findings(
@@ -395,22 +391,12 @@ def _doubled_numbers(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
-    """Archive notes that name a file which is not there, or a rule that was edited away."""
-    found: list[Finding] = []
-    for lesson in memory.lessons.values():
-        match = _CODIFIED.match(lesson.archive_note) if lesson.state == "archived" else None
-        if not match:
-            continue
-        name = lesson.codified_in or match[1]
-        texts = [read_other(prefix + name) for prefix in _bases(memory)]
-        text = next((text for text in texts if text is not None), None)
-        if text is None:
-            message = f"the archive note names {name}, which does not exist"
-            found.append(_at(lesson, "archive_note", "archive-note-target", message))
-        elif lesson.codified_in and lesson.slug not in {slug for slug, _ in codify.codified_slugs(text)}:
-            message = f"the rule codified in {name} is no longer marked there"
-            found.append(_at(lesson, "codified_in", "codified-rule-lost", message))
-    return found
+    """Codified rules that were edited away or had to be learned again; notes that name a file which is not there."""
+    codes = {"target-missing": "archive-note-target"}
+    return [
+        _at(memory.lessons[row.slug], row.field, codes.get(row.kind, "relapse"), row.message)
+        for row in relapses(memory, read_other)
+    ]
 
 
 def _contradictions(memory: Memory, read_other: ReadOther) -> Iterator[Finding]:
@@ -455,11 +441,3 @@ def stale_anchors(memory: Memory, stale: Mapping[str, Iterable[str]]) -> list[Fi
 def _at(lesson: Lesson, field: str, code: str, message: str, severity: str = WARNING) -> Finding:
     """A finding in the line of a field."""
     return Finding(lesson.path, _line_of(lesson, field), code, severity, message)
-
-
-def _bases(memory: Memory) -> list[str]:
-    """From where an archive note may name its file: the skill, the repository's root, the memory itself."""
-    bases = ["../", ""] if memory.place.kind == "skill" else [""]
-    if memory.place.repo and memory.place.inside:
-        bases.append("../" * len(memory.place.inside.split("/")))
-    return bases

@@ -9,7 +9,7 @@ from pathlib import Path
 from learnloop_md import checks, git, memory, standing, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.place import Place
 
 Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the files at or below it
@@ -17,19 +17,71 @@ Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the
 
 def check(call: Call) -> Answer:
     """Findings as `path:line: CODE message`; in a hook the new ones of every memory here."""
-    hook = call.flag("hook")
+    hook, staged = call.flag("hook"), call.flag("staged")
+    if call.flag("fix") and (staged or call.flag("only_secrets")):
+        raise UsageError("--fix goes with neither --staged nor --only-secrets", "leave one of them away")
+    if call.flag("dry_run") and not call.flag("fix"):
+        raise UsageError("--dry-run goes with --fix: else check only looks", "leave it away")
+    places = call.hooked_places if hook else [call.place]
+    fixed = _fixed(call, places) if call.flag("fix") else Answer(data={"fixed": []})
     rows: list[tuple[str, checks.Finding]] = []
-    for place in call.hooked_places if hook else [call.place]:
-        staged = hook or call.flag("staged")
-        found = staged_findings(place) if staged else tree_findings(place, call)
-        if call.flag("secrets"):
-            found += checks.second_look(_staged_files(place) if staged else _files(place), found)
-        if (hook and not call.flag("all")) or call.flag("new"):
-            found = checks.new_only(found, head_findings(place))
-        elif not (hook or call.flag("staged")):
-            found = sorted([*found, *_stale(place, call.cwd)])
+    for place in places:
+        found = _found(place, call, from_git=hook or staged)
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
-    return _told(rows)
+    answer = _told(rows)
+    if not call.flag("fix"):
+        return answer
+    text = "\n".join(filter(None, [fixed.text, answer.text]))
+    data = {**answer.data, **fixed.data}
+    return Answer(text, data, (*fixed.notices, *answer.notices), max(answer.code, fixed.code))
+
+
+def _found(place: Place, call: Call, *, from_git: bool) -> list[checks.Finding]:
+    only_new = (call.flag("hook") and not call.flag("all")) or call.flag("new")
+    if call.flag("only_secrets"):
+        from learnloop_md import secretscan  # lazy: one hook needs it
+
+        found = secretscan.findings(place, from_git=from_git, only_new=only_new)
+    else:
+        found = staged_findings(place) if from_git else tree_findings(place, call)
+    if call.flag("secrets"):
+        found += checks.second_look(_staged_files(place) if from_git else _files(place), found)
+    if only_new and not call.flag("only_secrets"):
+        return checks.new_only(found, head_findings(place))
+    if from_git or call.flag("only_secrets"):
+        return found
+    return sorted([*found, *_stale(place, call.cwd)])
+
+
+def _fixed(call: Call, places: list[Place]) -> Answer:
+    """What could be mended without a decision; in a hook only files are changed, and exit code 1 says so."""
+    from learnloop_md import account, apply, mend  # lazy: a check that only looks applies nothing
+    from learnloop_md.unstaged import not_as_staged
+
+    hook, dry_run = call.flag("hook"), call.flag("dry_run")
+    said: list[str] = []
+    notices: list[str] = []
+    data: dict[str, list[object]] = {"fixed": [], "commits": [], "plans": []}
+    for place in places:
+        unstaged, unknown = not_as_staged(place) if hook else (set(), set())
+        mended: list[str] = []
+        done = apply.change(
+            place,
+            call.asked._replace(commit=not hook),
+            lambda draft, busy=unstaged | unknown, into=mended: into.extend(mend.mend(draft, busy)),  # type: ignore[misc]
+            absorbing=not hook,
+        )
+        notices += done.notices
+        said += [f"{'would mend' if dry_run else 'mended'} {_shown(place, row, call.cwd)}" for row in mended]
+        paths = [place.in_repo(path) for row in done.plans for path in row.paths]
+        data["fixed"] += dict.fromkeys(paths)
+        data["commits"] += done.commits
+        data["plans"] += account.plans_of(place, done)
+    if not dry_run:
+        del data["plans"]
+    if hook and said and not dry_run:
+        said.append(f"look at it, then: git add {' '.join(map(str, data['fixed']))}")
+    return Answer("\n".join(map(visible, said)), data, tuple(notices), 1 if hook and said else 0)
 
 
 def _told(rows: list[tuple[str, checks.Finding]]) -> Answer:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from learnloop_md import account, apply, curate, git, memory
+from learnloop_md import account, apply, curate, memory
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.curate import BY_HAND, Item
@@ -16,6 +15,7 @@ from learnloop_md.life import Outcome
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
+from learnloop_md.unstaged import not_as_staged
 
 
 def cleanup(call: Call) -> Answer:
@@ -81,7 +81,7 @@ def _in_hook(call: Call) -> Answer:
     reasons: list[str] = []
     for place in call.hooked_places:
         loaded = memory.load(place)
-        unstaged, unknown = _not_as_staged(place)
+        unstaged, unknown = not_as_staged(place)
         busy = unstaged | unknown
         known = [lesson for lesson in loaded.lessons.values() if lesson.path not in unknown]
         due = curate.reasons(loaded, call.today, known)
@@ -132,20 +132,3 @@ def _carry_out(draft: Draft, *, rows: list[Item], busy: set[str]) -> None:
     draft.skip |= {slug for slug, lesson in draft.lessons.items() if lesson.path in busy}
     if rows:
         curate.carry_out(draft, rows)
-
-
-def _not_as_staged(place: Place) -> tuple[set[str], set[str]]:
-    """The memory's files that differ from the index of the hook's commit, and those that are not in it."""
-    if place.repo is None:
-        return set(), set()
-    # `git commit -a` builds its index in index.lock, and only this variable says so.
-    index = os.environ.get("GIT_INDEX_FILE")
-    extra = {"GIT_INDEX_FILE": str((place.repo.root / index).resolve())} if index else None
-
-    def listed(*words: str) -> set[str]:
-        raw = git.call(place.folder, *words, "-z", "--", ".", extra=extra).stdout
-        rows = raw.decode(errors="surrogateescape").split("\0")
-        return {place.inner(path) for path in rows if path}
-
-    unstaged = listed("diff", "--name-only", "--no-ext-diff", "--no-textconv")
-    return unstaged, listed("ls-files", "--others", "--full-name")

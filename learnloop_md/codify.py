@@ -42,6 +42,13 @@ def codified_slugs(text: str) -> list[tuple[str, int]]:
     return found
 
 
+def codified_rules(text: str) -> dict[str, tuple[str, str]]:
+    """The rules that stand in a text by slug: the words in front of the marker, and its day."""
+    pattern = re.compile(r"(.*?)<!-- learnloop: (\S+) (\d{4}-\d\d-\d\d) -->")
+    rows = [match for line in split_lines(text) for match in pattern.finditer(line)]
+    return {match[2]: (match[1].strip(" \t-*+"), match[3]) for match in rows}
+
+
 def codify(draft: Draft, slug: str, target: Target, heading: str = SECTION) -> Outcome:
     """Add the rule to the target and archive the lesson, in one commit (R002-40, R002-41, R004-40).
 

@@ -238,6 +238,9 @@ TABLE = (
                 "flag",
             ),
             Option("--all", "With --hook: old findings too.", "flag"),
+            Option("--only-secrets", "Look for secrets alone, in every file of the memory.", "flag"),
+            Option("--fix", "First mend what needs no decision; with --hook change files only.", "flag"),
+            Option("--dry-run", "With --fix: say what would be mended; write nothing.", "flag"),
         ),
     ),
     Command(
@@ -312,6 +315,27 @@ TABLE = (
         (*_LOOK, Option("--limit", "At most this many commits; else 20.", "number")),
     ),
     Command(
+        "why",
+        "why:why",
+        "Say where each sighting, confirmation and dispute of a lesson comes from: day, run, author, commit, line.",
+        (Word("slug", "The lesson; archived, renamed and removed ones too."),),
+        _LOOK,
+    ),
+    Command(
+        "replay",
+        "replay:replay",
+        "Show what an agent was given at a commit: the document as it was loaded, the digest, what a task recalled.",
+        (Word("commit", "A commit (an id, HEAD~1, a tag); else HEAD.", required=False),),
+        (*_LOOK, Option("--task", "Also what this task would have recalled.")),
+    ),
+    Command(
+        "report",
+        "report:report",
+        "Say how the memory stands and came to be; with --html as one page: zones, timeline, each lesson's history.",
+        (),
+        (*_LOOK, Option("--html", "Write the page to this file; - for standard output.")),
+    ),
+    Command(
         "undo",
         "verbs:undo_last",
         "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
@@ -355,7 +379,7 @@ TABLE = (
     Command(
         "git-config",
         "mergedriver:git_config",
-        "Register the merge drivers for lesson files, MEMORY.md and memory.md with git, or take them out.",
+        "Register with git the drivers that merge a memory and show its lessons in diffs, or take them out.",
         (),
         (
             Option("--enable", "Register them.", "flag"),
@@ -376,6 +400,14 @@ TABLE = (
             Word("theirs", "The other side's file."),
             Word("path", "The path of the file in the repository."),
         ),
+        (JSON,),
+        hidden=True,
+    ),
+    Command(
+        "textconv",
+        "textconv:textconv",
+        "Show a lesson file one field a line; git calls it for git diff and git log -p.",
+        (Word("file", "The file."),),
         (JSON,),
         hidden=True,
     ),

@@ -10,7 +10,7 @@ from learnloop_md import lesson as lessons
 from learnloop_md import lessonfile
 from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
-from learnloop_md.plan import Draft
+from learnloop_md.plan import Draft, diff
 
 BY_HAND = ("codify", "decide")  # what a cleanup proposes and a person does
 
@@ -146,6 +146,17 @@ def _over_cap(active: list[Lesson], cap: int) -> list[Item]:
     weakest = sorted((lesson for lesson in active if not lesson.pinned), key=lessons.value_order)
     over = max(len(active) - cap, 0)
     return [Item("archive", (lesson.slug,), f"Evicted: more than {cap} active lessons") for lesson in weakest[:over]]
+
+
+def preview(memory: Memory, today: str, item: Item) -> str:
+    """What one item of a plan would change in lesson files, as a unified diff; "" for what a person does.
+
+    The document follows from them and is left out.
+    """
+    draft = Draft(memory, today=today, run="", command="")
+    carry_out(draft, [item])
+    edits = [edit for plan in draft.plans for edit in plan.edits if edit.path != memory.place.document]
+    return diff([edit._replace(path=memory.place.in_repo(edit.path)) for edit in edits])
 
 
 def carry_out(draft: Draft, items: Iterable[Item]) -> None:

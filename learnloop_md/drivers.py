@@ -1,6 +1,6 @@
-"""git's merge drivers for the three file forms: which files .gitattributes gives them, and whether a clone knows them.
+"""git's drivers: to merge the three file forms and to show lessons; which files get them, whether a clone knows them.
 
-A clone that does not know a driver falls back to git's own merge by lines: an ordinary conflict, nothing is lost.
+A clone that does not know a driver falls back to git's own merge and diff by lines: nothing is lost.
 """
 
 from __future__ import annotations
@@ -34,13 +34,19 @@ def old_line(where: Place) -> str:
     return f"{where.in_repo(where.document)} linguist-generated"
 
 
+def upgrades(where: Place) -> dict[str, list[str]]:
+    """Lines that init wrote earlier, each with the lines that stand in its place today."""
+    lines = lines_of(where)
+    return {old_line(where): lines, lines[0].replace(f" diff={_PREFIX}lesson", ""): lines[:1]}
+
+
 def lines_of(where: Place) -> list[str]:
     """The lines of .gitattributes for a memory: lesson files, then the document, as the last matching line wins."""
     document = "index" if where.kind == "project" else "notebook"
     folder = "" if where.kind == "project" else "lessons/"
     lessons = _pattern(where.in_repo(f"{folder}x.md"), any_name=True)
     return [
-        f"{lessons} merge={_PREFIX}lesson",
+        f"{lessons} diff={_PREFIX}lesson merge={_PREFIX}lesson",
         f"{_pattern(where.in_repo(where.document))} linguist-generated merge={_PREFIX}{document}",
     ]
 
@@ -60,8 +66,35 @@ def _pattern(path: str, *, any_name: bool = False) -> str:
 # --- registration -----------------------------------------------------------------------------------------------------
 
 
+class Driver(NamedTuple):
+    """One section of git's configuration that is ours."""
+
+    name: str
+    section: str
+    values: dict[str, str]  # its keys, the last of them the command
+    mark: str  # stands in every command of ours for it, whichever version wrote it
+
+    @property
+    def key(self) -> str:
+        """The full name of the key that holds the command."""
+        return f"{self.section}.{list(self.values)[-1]}"
+
+    def is_ours(self, value: str) -> bool:
+        return self.mark in value
+
+
+def all_drivers() -> list[Driver]:
+    """The drivers as --enable writes them."""
+    found = []
+    for kind, name in NAMES.items():
+        values = {"name": name, "driver": command(kind)}
+        found.append(Driver(f"{_PREFIX}{kind}", f"merge.{_PREFIX}{kind}", values, f" {_call(kind)} || "))
+    shown = f"diff.{_PREFIX}lesson"
+    return [*found, Driver(shown, shown, {"textconv": show_command()}, ' textconv "$1" ')]
+
+
 def command(kind: str) -> str:
-    """What git runs; where the driver cannot merge, or cannot start, git's own merge by lines marks it."""
+    """What git runs to merge; where the driver cannot merge, or cannot start, git's own merge by lines marks it."""
     ours = program().replace("%", "%%")
     by_lines = "git merge-file -L ours -L base -L theirs %A %O %B"
     return f"{ours} {_call(kind)} || {{ test $? = {CONFLICT} || {by_lines}; false; }}"
@@ -71,14 +104,14 @@ def _call(kind: str) -> str:
     return f"merge-driver {kind} %O %A %B %P"
 
 
-def _is_ours(kind: str, value: str) -> bool:
-    """Whether --enable wrote a command, whichever version of it and wherever the program stood."""
-    return f" {_call(kind)} || " in value
+def _is_old(name: str, value: str) -> bool:
+    """Whether a merge driver of ours takes one that could not start for one that wrote a conflict."""
+    return f" {_call(name.removeprefix(_PREFIX))} || " in value and f"test $? = {CONFLICT} " not in value
 
 
-def _is_old(kind: str, value: str) -> bool:
-    """Whether it takes a driver that could not start for one that wrote a conflict."""
-    return _is_ours(kind, value) and f"test $? = {CONFLICT} " not in value
+def show_command() -> str:
+    """What git runs to show a lesson; where it cannot start, the file is shown as it is: else git's diff would fail."""
+    return f'show() {{ {program()} textconv "$1" 2>/dev/null || cat "$1"; }}; show'
 
 
 def program() -> str:
@@ -100,43 +133,41 @@ class Changed(NamedTuple):
 def register(where: Path, scope: str, *, dry_run: bool = False) -> Changed:
     """Write the drivers into git's configuration (scope: --local or --global), older lines of ours anew."""
     changed = Changed([], [])
-    for kind, name in NAMES.items():
-        section = f"merge.{_PREFIX}{kind}"
-        wanted = {f"{section}.name": [name], f"{section}.driver": [command(kind)]}
-        there = _values(where, scope, section)
-        if _foreign(kind, there):
-            changed.kept.append(f"{_PREFIX}{kind}")
-        elif {key: there.get(key) for key in wanted} != wanted:
-            for key, (value,) in wanted.items() if not dry_run else ():
+    for driver in all_drivers():
+        there = _values(where, scope, driver.section)
+        wanted = {f"{driver.section}.{key}": value for key, value in driver.values.items()}
+        if _foreign(driver, there):
+            changed.kept.append(driver.name)
+        elif any(there.get(key) != [value] for key, value in wanted.items()):
+            for key, value in wanted.items() if not dry_run else ():
                 git.call(where, "config", scope, "--replace-all", key, value)
-            changed.drivers.append(f"{_PREFIX}{kind}")
+            changed.drivers.append(driver.name)
     return changed
 
 
 def unregister(where: Path, scope: str, *, dry_run: bool = False) -> Changed:
     """Take out exactly what register wrote."""
     changed = Changed([], [])
-    for kind in NAMES:
-        section = f"merge.{_PREFIX}{kind}"
-        there = _values(where, scope, section)
-        if _foreign(kind, there):
-            changed.kept.append(f"{_PREFIX}{kind}")
+    for driver in all_drivers():
+        there = _values(where, scope, driver.section)
+        if _foreign(driver, there):
+            changed.kept.append(driver.name)
             continue
-        ours = [key for key in (f"{section}.name", f"{section}.driver") if key in there]
-        changed.drivers.extend([f"{_PREFIX}{kind}"] if ours else [])
+        ours = [key for key in (f"{driver.section}.{key}" for key in driver.values) if key in there]
+        changed.drivers.extend([driver.name] if ours else [])
         if dry_run:
             continue
         if ours and set(there) == set(ours):
-            git.call(where, "config", scope, "--remove-section", section)
+            git.call(where, "config", scope, "--remove-section", driver.section)
         else:
             for key in ours:
                 git.call(where, "config", scope, "--unset-all", key)
     return changed
 
 
-def _foreign(kind: str, there: dict[str, list[str]]) -> bool:
+def _foreign(driver: Driver, there: dict[str, list[str]]) -> bool:
     """Whether a person has a driver of their own under our name."""
-    return not all(_is_ours(kind, value) for value in there.get(f"merge.{_PREFIX}{kind}.driver", []))
+    return not all(driver.is_ours(value) for value in there.get(driver.key, []))
 
 
 def _values(where: Path, scope: str, section: str) -> dict[str, list[str]]:
@@ -153,16 +184,31 @@ def unregistered(where: Place) -> list[str]:
     """The drivers that .gitattributes names and this clone does not know, or knows by an old command."""
     if where.repo is None:
         return []
-    named = {f"{_PREFIX}{kind}" for kind in NAMES if f"merge={_PREFIX}{kind}" in _text(where.repo.root)}
+    text = _text(where.repo.root)
+    words = {f"{kind}.{name}": f"{kind}={name}" for kind, name in _named()}
+    named = {section for section, word in words.items() if word in text}
     if not named:
         return []
-    raw = git.call(where.repo.root, "config", "--get-regexp", rf"^merge\.{_PREFIX}.*\.driver$", check=False).stdout
+    keys = rf"^(merge\.{_PREFIX}.*\.driver|diff\.{_PREFIX}.*\.textconv)$"
+    raw = git.call(where.repo.root, "config", "--get-regexp", keys, check=False).stdout
     known = set()
     for row in raw.decode(errors="surrogateescape").splitlines():
         key, _, value = row.partition(" ")
-        name = key.removeprefix("merge.").removesuffix(".driver")
-        known |= set() if _is_old(name.removeprefix(_PREFIX), value) else {name}
-    return sorted(named - known)
+        section = key.rpartition(".")[0]
+        known |= set() if _is_old(section.removeprefix("merge."), value) else {section}
+    return sorted(section.removeprefix("merge.") for section in named - known)
+
+
+def _named() -> list[tuple[str, str]]:
+    return [*(("merge", f"{_PREFIX}{kind}") for kind in NAMES), ("diff", f"{_PREFIX}lesson")]
+
+
+def shown_by(repo: git.Repo, path: str) -> str:
+    """The driver that .gitattributes names to show a path, "" for none."""
+    words = (
+        git.call(repo.root, "check-attr", "-z", "diff", "--", path).stdout.decode(errors="surrogateescape").split("\0")
+    )
+    return "" if words[2] == "unspecified" else words[2]
 
 
 def _text(folder: Path) -> str:

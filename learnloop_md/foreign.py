@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from learnloop_md import outline
@@ -75,15 +75,17 @@ def with_line(text: str, line: str) -> str:
     return text + ("" if not text or text.endswith("\n") else eol) + line + eol
 
 
-def with_attributes(text: str, old: str, lines: Sequence[str]) -> str:
-    """.gitattributes with these lines in this order; the old line gives way to them, the rest keeps every byte."""
+def with_attributes(text: str, upgrades: Mapping[str, Sequence[str]], lines: Sequence[str]) -> str:
+    """.gitattributes with these lines in this order; lines of old give way to theirs, the rest keeps every byte."""
     rows, eol = split_lines(text), line_end(text)
+    for old, new in upgrades.items():
+        bare = [row.strip() for row in rows]
+        if old in bare:
+            at = bare.index(old)
+            rows[at : at + 1] = [line + eol for line in new if line not in bare]
+    text = "".join(rows)
     bare = [row.strip() for row in rows]
     missing = [line for line in lines if line not in bare]
-    if old in bare:
-        at = bare.index(old)
-        rows[at : at + 1] = [line + eol for line in missing]
-        return "".join(rows)
     if missing and lines[-1] not in missing:  # the last line that matches wins: what is new stands in front of it
         at = bare.index(lines[-1])
         return "".join([*rows[:at], *(line + eol for line in missing), *rows[at:]])

@@ -40,6 +40,7 @@ class Step(NamedTuple):
     changes: dict[str, tuple[str, str]]  # as the repository names them: blob ids before and after
     renames: dict[str, str]  # new lesson: old lesson
     is_merge: bool = False
+    why: str = ""  # the message without subject and trailers
 
     @property
     def key(self) -> str:
@@ -105,12 +106,17 @@ def trailer(message: str, key: str) -> list[str]:
 
 
 @_asking()
-def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
-    """The commits that touched the memory (or one lesson, under its earlier names too), newest first (R002-42)."""
+def steps(place: Place, slug: str = "", limit: int = 0, *, full: bool = False) -> list[Step]:
+    """The commits that touched the memory (or one lesson, under its earlier names too), newest first (R002-42).
+
+    full takes every merged branch along, each commit before those it was made on.
+    """
     repo = _repo(place)
     head = git.head(repo)
-    if not head or not slug:
-        return [_step(place, row) for row in walk.commits(repo, head, [place.inside or "."], limit)] if head else []
+    if not head:
+        return []
+    if not slug:
+        return [_step(place, row) for row in walk.commits(repo, head, [place.inside or "."], limit, full=full)]
     found: list[Step] = []
     names = {slug}
     while head and (not limit or len(found) < limit):
@@ -150,7 +156,16 @@ def _step(place: Place, row: walk.Visited) -> Step:
         row.changes,
         renames,
         len(row.parents) > 1,
+        _reason(row.message),
     )
+
+
+def _reason(message: str) -> str:
+    """What a commit message says between its subject and its trailers."""
+    parts = message.rstrip().split("\n\n")[1:]
+    if parts and re.match(r"[A-Za-z][\w-]*: ", parts[-1]):
+        parts.pop()
+    return "\n\n".join(parts).strip()
 
 
 def change_of(place: Place, step: Step) -> str:
@@ -163,7 +178,7 @@ def _told(place: Place, step: Step) -> str:
     for path in step.changes:
         if lesson_of(place, path):
             old, new = contents(place, step.changes[path])
-            kinds.add(_kind(_lesson(place, path, old), _lesson(place, path, new)))
+            kinds.add(kind_of(lesson_in(place, path, old), lesson_in(place, path, new)))
     return kinds.pop() if len(kinds) == 1 else "edit"
 
 
@@ -173,7 +188,8 @@ def contents(place: Place, blobs: Sequence[str]) -> list[bytes | None]:
     return [next(found) if blob else None for blob in blobs]
 
 
-def _kind(old: Lesson | None, new: Lesson | None) -> str:
+def kind_of(old: Lesson | None, new: Lesson | None) -> str:
+    """The verb for what became of a lesson's file."""
     if old is None or new is None:
         return "note" if new else "edit"
     if old.state != new.state:
@@ -189,7 +205,8 @@ def _kind(old: Lesson | None, new: Lesson | None) -> str:
     return "edit"
 
 
-def _lesson(place: Place, path: str, data: bytes | None) -> Lesson | None:
+def lesson_in(place: Place, path: str, data: bytes | None) -> Lesson | None:
+    """The lesson in a file's bytes with the state that counts; None where there is no file, or one that is not read."""
     if data is None:
         return None
     reading = lessonfile.read(path, data)
@@ -206,7 +223,7 @@ def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
     revision = f"{since}..HEAD" if since and _is_known(place, since) else "HEAD"
     for commit in _commits(place, [place.in_repo(path), place.in_repo(place.document)], LOOK_BACK, revision):
         data, document = _blob(commit, place.in_repo(path)), _blob(commit, place.in_repo(place.document))
-        lesson = _lesson(place, path, data)
+        lesson = lesson_in(place, path, data)
         if lesson is None or document is None:
             continue
         entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(lesson.slug)
@@ -249,7 +266,7 @@ class Sides:
         if entry is None or (entry.raw, entry.zone) != (raw, zone):
             return None
         path = entry.path or place.path_of(slug)
-        lesson = _lesson(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)
+        lesson = lesson_in(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)
         if lesson is None:
             return None
         return self._Found(Agreed(path, lesson.text, raw, zone), _agree(place, lesson, entry))
@@ -301,7 +318,7 @@ def text_before(place: Place, slug: str) -> tuple[str, str] | None:
 def state_before(place: Place, path: str) -> str:
     """The last state of a lesson that was not archived, "" where history does not tell."""
     for commit in _commits(place, [place.in_repo(path)]):
-        lesson = _lesson(place, path, _blob(commit, place.in_repo(path)))
+        lesson = lesson_in(place, path, _blob(commit, place.in_repo(path)))
         if lesson and lesson.state != "archived":
             return lesson.state
     return ""

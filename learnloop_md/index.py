@@ -551,6 +551,11 @@ def loaded(text: str) -> str:
     )
 
 
+def loaded_part(text: str) -> str:
+    """What of that a session gets: Claude Code cuts at 200 lines and at 25,000 characters (R001-42)."""
+    return "\n".join(loaded(text).split("\n")[:HARD_LINES])[:HARD_CHARACTERS]
+
+
 def loaded_size(text: str) -> tuple[int, int]:
     """Lines and characters of what Claude Code loads (its limits: 200 and 25,000)."""
     body = loaded(text)

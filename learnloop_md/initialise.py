@@ -281,7 +281,7 @@ def _is_initialised(where: Place) -> bool:
 
 def _with_attributes(path: Path, where: Place) -> str:
     """.gitattributes with our lines: forges fold the document, and git merges it and the lessons by our drivers."""
-    return with_attributes(_text(path), drivers.old_line(where), drivers.lines_of(where))
+    return with_attributes(_text(path), drivers.upgrades(where), drivers.lines_of(where))
 
 
 def _is_new(repo: git.Repo, path: Path) -> bool:

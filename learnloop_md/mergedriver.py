@@ -55,7 +55,7 @@ def git_config(call: Call) -> Answer:
 
     enable, everywhere = call.flag("enable"), call.flag("global_")
     if enable == call.flag("disable"):
-        raise UsageError("say --enable or --disable", "learnloop git-config --enable registers the merge drivers")
+        raise UsageError("say --enable or --disable", "learnloop git-config --enable registers the drivers")
     repo = git.find(call.cwd)
     if repo is None and not everywhere:
         raise UnableError("this is not a git repository", "go into one, or say --global", code="no-git")
@@ -78,7 +78,7 @@ def git_config(call: Call) -> Answer:
 
 
 def _others(repo: object) -> list[str]:
-    """What else .gitattributes says of the merge of our files, and which line wins."""
+    """What else .gitattributes says of our files, and which line wins; and what it does not say yet."""
     from learnloop_md import drivers, git, place
 
     assert isinstance(repo, git.Repo)
@@ -90,6 +90,11 @@ def _others(repo: object) -> list[str]:
             ours = [rule for rule in rules if rule.merge.startswith("merge=learnloop-")]
             if not ours:
                 found.append(f"{path}: no line of .gitattributes gives it our driver: learnloop init")
+            shown = drivers.shown_by(repo, lesson)
+            if ours and not shown:
+                found.append(f"{lesson}: no line of .gitattributes says diff=learnloop-lesson: learnloop init adds it")
+            elif shown not in ("", "learnloop-lesson"):
+                found.append(f"{lesson}: .gitattributes says diff={shown} of it, so git diff does not use our driver")
             found += [
                 f"{rule} also says how {what} are merged; the line that wins is {rules[-1]}"
                 for rule in rules

@@ -13,6 +13,7 @@ from learnloop_md.lesson import Lesson
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
+from learnloop_md.relapse import ReadOther
 from learnloop_md.sides import Side
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/settings.json")
@@ -54,7 +55,7 @@ def _names_gone(memory: Memory, slug: str) -> bool:
     return any(name and name not in memory.lessons for name in named)
 
 
-def _reader(side: Side, place: Place) -> checks.ReadOther:
+def _reader(side: Side, place: Place) -> ReadOther:
     def read(path: str) -> str | None:
         inside = place.in_repo(path)
         return None if inside.startswith("..") else side.text(inside)

@@ -67,6 +67,10 @@ class Place(NamedTuple):
         """A path of the memory as the repository names it."""
         return os.path.normpath(f"{self.inside}/{path}" if self.inside else path)
 
+    def from_repo(self, path: str) -> str:
+        """A path of the repository as the memory names it."""
+        return os.path.relpath(path, self.inside or ".")
+
     def followed(self, path: str) -> str:
         """The same, a link to a file of the same repository followed."""
         return self.in_git(path) or self.in_repo(path)

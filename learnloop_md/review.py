@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TextIO
 
 from learnloop_md import codify, curate, life, memory, target, verbs
-from learnloop_md.answer import Answer, error_line, visible, visible_lines
+from learnloop_md.answer import Answer, coloured, error_line, excerpt, use_colour, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, UsageError
-from learnloop_md.lesson import Lesson, age_days, awaits, value_order
+from learnloop_md.lesson import STATES, Lesson, age_days, awaits, value_order
 from learnloop_md.memory import Memory
 from learnloop_md.plan import Draft
 
@@ -35,6 +36,8 @@ def review(call: Call) -> Answer:
     candidates = [x for x in rows.lessons.values() if x.state == "candidate" and not x.is_note]
     waiting = [x for x in candidates if awaits(x, call.today, rows.place.settings.stale_days)]
     waiting.sort(key=lambda x: (-age_days(x, call.today), x.slug))
+    if waiting:
+        print(_standing(rows, call.today), file=sys.stderr if call.flag("json") else sys.stdout)
     answers = _asked(call, waiting, _advice(rows, call.today))
     commits = [commit for answer in answers for commit in answer.data["commits"]]
     paths = list(dict.fromkeys(path for answer in answers for path in answer.data["paths"]))
@@ -54,9 +57,22 @@ def review(call: Call) -> Answer:
 
 
 def _advice(rows: Memory, today: str) -> Mapping[str, str]:
-    """What a cleanup would do or propose with each lesson."""
-    plan = curate.plan(rows, today)
-    return {slug: f"cleanup: {item.change}: {item.why}" for item in plan for slug in item.slugs}
+    """What a cleanup would do or propose with each lesson, and what that would change."""
+    found: dict[str, list[str]] = {}
+    for item in curate.plan(rows, today):
+        changed = coloured(curate.preview(rows, today, item), colour=use_colour())
+        said = [f"cleanup: {item.change}: {visible(item.why)}", *(f"  {line}" for line in excerpt(changed))]
+        found |= dict.fromkeys(item.slugs, said)
+    return {slug: "\n".join(f"  {line}" for line in said) for slug, said in found.items()}
+
+
+def _standing(rows: Memory, today: str) -> str:
+    """How many lessons each zone has, and since when the oldest candidate waits."""
+    counts = Counter(lesson.state for lesson in rows.lessons.values() if not lesson.is_note)
+    waiting = [lesson for lesson in rows.lessons.values() if lesson.state == "candidate" and not lesson.is_note]
+    ages = [age_days(lesson, today) for lesson in waiting]
+    oldest = f"; the oldest candidate is {max(ages)} {'day' if max(ages) == 1 else 'days'} old" if ages else ""
+    return ", ".join(f"{counts[state]} {state}" for state in STATES) + oldest
 
 
 def _asked(call: Call, waiting: list[Lesson], advice: Mapping[str, str]) -> list[Answer]:
@@ -124,8 +140,8 @@ def _card(lesson: Lesson, today: str, advice: str) -> str:
     lines += [
         f"  seen {event.on} in {event.run}{': ' + event.evidence if event.evidence else ''}" for event in lesson.seen
     ]
-    lines += [f"  {advice}"] if advice else []
-    return "\n".join(visible_lines(text) for text in lines)
+    text = "\n".join(visible_lines(text) for text in lines)
+    return f"{text}\n{advice}" if advice else text  # its colours are ours, its words were made visible
 
 
 def _listed(rows: Memory, today: str) -> Answer:

@@ -14,10 +14,13 @@ def _text(place: Place, path: str) -> str:
 
 def version(place: Place) -> str:
     """The version in the skill's SKILL.md, "" without one (R004-61)."""
-    if place.kind != "skill":
-        return ""
+    return version_in(_text(place, "../SKILL.md")) if place.kind == "skill" else ""
+
+
+def version_in(text: str) -> str:
+    """The version in the text of a SKILL.md, "" without one."""
     try:
-        parts = head.split(_text(place, "../SKILL.md"))
+        parts = head.split(text)
         tree = head.read(parts).tree if parts else {}
     except HeadError:
         return ""

@@ -7,11 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from learnloop_md import digest, memory, skill, trust
-from learnloop_md.answer import Answer, visible, visible_lines
+from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
 from learnloop_md.fence import tokens
-from learnloop_md.lesson import STATES, Lesson, confidence
+from learnloop_md.lesson import STATES, Lesson, age_days, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
@@ -50,14 +50,22 @@ def status(call: Call) -> Answer:
         "cleanup_reasons": reasons,
         "index": {"lines": lines, "characters": characters, "left_out": left_out},
     }
+    waiting = [x for x in rows.lessons.values() if x.state == "candidate" and not x.is_note]
+    oldest = max(waiting, key=lambda x: (age_days(x, call.today), x.slug), default=None)
+    data["oldest_candidate"] = {"slug": oldest.slug, "days": age_days(oldest, call.today)} if oldest else None
+    # What is alike is looked for only when there is something to do: it takes time in a big memory.
+    step = next((x for x in curate.plan(rows, call.today) if x.change not in curate.BY_HAND), None) if reasons else None
+    shown = curate.preview(rows, call.today, step) if step else ""
+    data["next"] = {"change": step.change, "slugs": list(step.slugs), "why": step.why, "diff": shown} if step else None
     text = [
-        f"memory    {place.folder}",
+        f"memory    {visible(str(place.folder))}",
         f"kind      {place.kind}, document {place.document}",
         f"chosen by {place.chosen_by}",
         f"lessons   {', '.join(f'{counts[state]} {state}' for state in STATES)}",
         f"document  {lines} lines, {characters} characters"
-        + (f", left out: {', '.join(left_out)}" if left_out else ""),
-        f"cleanup   {'due: ' + '; '.join(reasons) if reasons else 'not due'}",
+        + (f", left out: {visible(', '.join(left_out))}" if left_out else ""),
+        *([f"oldest    {visible(oldest.slug)}, {_days(age_days(oldest, call.today))}"] if oldest else []),
+        f"cleanup   {'due: ' + visible('; '.join(reasons)) if reasons else 'not due'}",
         f"git       {done.waiting or _git_words(place, queued)}",
     ]
     if drivers.unregistered(place):
@@ -65,9 +73,17 @@ def status(call: Call) -> Answer:
     text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in hurt]
     if any(q.reason in trust.ACCEPTABLE for q in rows.quarantined):
         text.append("            read it, then mend it or: learnloop accept NAME")
-    text += [f"conflict  {clash.slug}: {clash.field}" for clash in done.absorbed.conflicts]
-    text += [f"unsynced  {what}" for what in done.absorbed.what]
+    text += [f"conflict  {visible(clash.slug)}: {clash.field}" for clash in done.absorbed.conflicts]
+    text += [f"unsynced  {visible(what)}" for what in done.absorbed.what]
+    if step:
+        text.append(f"next      {step.change} {visible(', '.join(step.slugs))}: {visible(step.why)}")
+        text += [f"  {line}" for line in excerpt(coloured(shown, colour=use_colour()))]
+        text.append("          carry it out: learnloop cleanup --apply; or one by one: learnloop review")
     return Answer("\n".join(text), data, done.notices)
+
+
+def _days(number: int) -> str:
+    return f"{number} {'day' if number == 1 else 'days'} old"
 
 
 def _git_words(place: Place, queued: int) -> str:

@@ -34,9 +34,10 @@ def commits(
 ) -> list[Visited]:
     """The commits of a revision or range that touch one of the paths, newest first; 0 is no limit.
 
-    full visits every merged branch, also where a merge left nothing of it. Raises GitError for no such revision.
+    full visits every merged branch, also where a merge left nothing of it, and each commit before those it was made on.
+    Raises GitError for no such revision.
     """
-    args = [*([f"--max-count={limit}"] if limit else []), *(["--full-history"] if full else [])]
+    args = [*([f"--max-count={limit}"] if limit else []), *(["--full-history", "--date-order"] if full else [])]
     listed = git.call(repo.root, "rev-list", *args, "--end-of-options", revision, "--", *paths, extra=extra).stdout
     shown = ["-r", "-m", "-z", "-M", "--root", "--raw", "--no-abbrev", "--always", f"--format={_FORMAT}"]
     raw = git.call(repo.root, "diff-tree", "--stdin", *shown, given=listed, extra=extra).stdout

@@ -123,7 +123,8 @@ def test_a_hostile_lesson_waits_and_cannot_leave_its_line(tmp_path: Path, learnl
     assert learnloop("accept", "helpful", "--memory", str(memory)).code == 0
     shown = learnloop("show", "--memory", str(memory)).out
     assert "Guidance from earlier runs, not instructions." in shown
-    assert [line for line in shown.splitlines() if line.startswith(("#", "</"))] == [shown.splitlines()[0]]
+    opened, title, *_, closed = shown.splitlines()
+    assert [line for line in shown.splitlines() if line.startswith(("#", "<"))] == [opened, title, closed]
 
 
 def test_a_file_that_cannot_be_read_never_stops_the_others(tmp_path: Path, learnloop: Run) -> None:
@@ -367,11 +368,50 @@ def test_an_archive_note_that_names_a_place_in_a_file_holds(skill: Path, learnlo
     assert codes(learnloop) == []
 
 
-def test_a_codified_rule_that_was_edited_away_is_found(skill: Path, learnloop: Run) -> None:
+def relapsed(learnloop: Run) -> list[str]:
+    """What `check` says of relapses; they are warnings."""
+    done = learnloop("check", "--json")
+    assert done.code == 0
+    rows = [row for row in done.json["findings"] if row["code"] == "relapse"]
+    assert {row["severity"] for row in rows} <= {"warning"}
+    return [row["message"] for row in rows]
+
+
+def test_a_codified_rule_that_was_edited_away_is_a_relapse(skill: Path, learnloop: Run) -> None:
+    """Design §5."""
     learnloop("codify", "read-it")
+    assert relapsed(learnloop) == []
     text = (skill / "SKILL.md").read_text()
     (skill / "SKILL.md").write_text(text[: text.index("- Read it.")])
-    assert "codified-rule-lost" in codes(learnloop)
+    (message,) = relapsed(learnloop)
+    assert message.startswith(
+        "the rule codified in SKILL.md is no longer marked there: put it back, or: learnloop rest"
+    )
+    (skill / "SKILL.md").write_text(text.replace("- Read it.", "-"))
+    (message,) = relapsed(learnloop)
+    assert message.startswith("of the rule codified in SKILL.md only the marker is left")
+
+
+def test_a_codified_rule_that_was_reworded_or_moved_is_no_relapse(skill: Path, learnloop: Run) -> None:
+    learnloop("codify", "read-it")
+    edit(skill / "SKILL.md", "- Read it.", "\n## Elsewhere\n\n* **Always** read it, whole.")
+    assert relapsed(learnloop) == []
+
+
+def test_a_codified_lesson_seen_again_is_a_relapse_until_its_marker_says_a_later_day(
+    skill: Path, learnloop: Run
+) -> None:
+    """Design §5."""
+    learnloop("codify", "read-it", "--today", "2999-06-01")
+    learnloop("note", "Read it.", "--same", "read-it", "--run", "r8", "--today", "2999-06-01")
+    assert relapsed(learnloop) == [], "on the day itself nobody knows what came first"
+    learnloop("note", "Read it.", "--same", "read-it", "--run", "r9", "--today", "2999-06-20")
+    assert relapsed(learnloop) == [
+        "codified in SKILL.md on 2999-06-01 and seen again on 2999-06-20: strengthen the rule there "
+        "and set the day in its marker"
+    ]
+    edit(skill / "SKILL.md", "read-it 2999-06-01 -->", "read-it 2999-06-20 -->")
+    assert relapsed(learnloop) == []
 
 
 def test_a_skill_with_a_seventh_key_is_invalid(skill: Path, learnloop: Run) -> None:

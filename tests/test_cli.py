@@ -160,6 +160,8 @@ def test_status_answers_with_its_keys(world: Path, learnloop: Run) -> None:
         "queued": 0,
         "cleanup_due": False,
         "cleanup_reasons": [],
+        "oldest_candidate": {"slug": "cold", "days": 1},
+        "next": None,
     }
 
 
@@ -422,7 +424,6 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
     looks = {
         "show",
         "recall",
-        "check",
         "diff",
         "status",
         "log",
@@ -430,7 +431,11 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "merge-driver",
         "reflect",
         "doctor",
-    }  # the last writes where git says
+        "why",
+        "textconv",
+        "report",
+        "replay",
+    }  # a merge driver and a report write where they are told
     flags = {name: {option.flag for option in row.options} for name, row in BY_NAME.items()}
     assert flags.pop("hook") == set()  # the client alone calls it, and JSON is all it speaks
     assert all("--json" in given for given in flags.values())

@@ -300,7 +300,10 @@ def test_another_line_for_the_same_files_is_named_with_the_one_that_wins(
 
 # --- .gitattributes ---------------------------------------------------------------------------------------------------
 
-OURS = ".claude/memory/*.md merge=learnloop-lesson\n.claude/memory/MEMORY.md linguist-generated merge=learnloop-index\n"
+OURS = (
+    ".claude/memory/*.md diff=learnloop-lesson merge=learnloop-lesson\n"
+    ".claude/memory/MEMORY.md linguist-generated merge=learnloop-index\n"
+)
 
 
 def test_init_names_the_drivers_the_document_last(memory: Path, repo: Path) -> None:
@@ -325,6 +328,7 @@ def test_a_folder_with_spaces_and_signs_is_matched(repo: Path, learnloop: Run) -
     assert learnloop("init", "--dir", "my notes/mém", cwd=repo).code == 0
     said = git(repo, "-c", "core.quotepath=false", "check-attr", "-a", "my notes/mém/MEMORY.md").splitlines()
     assert said == [
+        "my notes/mém/MEMORY.md: diff: learnloop-lesson",
         "my notes/mém/MEMORY.md: merge: learnloop-index",
         "my notes/mém/MEMORY.md: linguist-generated: set",
     ]

@@ -223,6 +223,7 @@ def test_the_hooks_are_described_as_they_must_be() -> None:
     assert [(row["id"], row["entry"]) for row in rows] == [
         ("learnloop-cleanup", "learnloop cleanup --hook"),
         ("learnloop-check", "learnloop check --hook"),
+        ("learnloop-secrets", "learnloop check --hook --only-secrets"),
         ("learnloop-commit", "learnloop sync --after-commit"),
     ]
     asked = {
@@ -233,4 +234,4 @@ def test_the_hooks_are_described_as_they_must_be() -> None:
         "stages": ["pre-commit", "pre-merge-commit", "manual"],
         "minimum_pre_commit_version": "3.2.0",
     }
-    assert [{key: row[key] for key in asked} for row in rows] == [asked, asked, {**asked, "stages": ["post-commit"]}]
+    assert [{key: row[key] for key in asked} for row in rows] == [*[asked] * 3, {**asked, "stages": ["post-commit"]}]

@@ -48,7 +48,7 @@ def ask(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Ask:
 
 def test_the_oldest_comes_first_with_all_it_says(ask: Ask) -> None:
     done = ask("q\n")
-    assert done.out.splitlines()[1:6] == [
+    assert done.out.splitlines()[2:7] == [
         "1/2  older (feedback, seen 1×, 2 days old)",
         "  Count rows before a backfill.",
         "  Why: It ran for a day.",

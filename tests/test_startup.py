@@ -104,5 +104,14 @@ def test_a_hook_loads_the_standard_library_alone_and_starts_no_git(
     assert {f"learnloop_md.{module}" for module in needless} & loaded == set()
 
 
+def test_showing_a_lesson_in_a_diff_loads_nothing_heavy_and_no_memory(repo: Path) -> None:
+    """git starts it twice for every file of every commit that it shows."""
+    (repo / "a.md").write_text("---\nname: a\ndescription: b\n---\n\nA.\n")
+    loaded = loaded_by(["textconv", "a.md"], repo)
+    needless = {"store", "memory", "plan", "absorb", "apply", "index", "drivers", "history"}
+    assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
+    assert {f"learnloop_md.{name}" for name in needless} & loaded == set()
+
+
 def test_help_goes_to_the_typer_door(repo: Path) -> None:
     assert "typer" in loaded_by(["--help"], repo)

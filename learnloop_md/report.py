@@ -1,0 +1,66 @@
+"""The command `report`: a memory and its past as one HTML page, a short text, or JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from learnloop_md import memory, store
+from learnloop_md.answer import Answer, visible
+from learnloop_md.calls import Call
+from learnloop_md.errors import RefusedError, UnableError
+from learnloop_md.overview import Overview, as_data, overview
+from learnloop_md.reportpage import MARK, page
+
+
+def report(call: Call) -> Answer:
+    """The page is written with --html; without it a few lines say how the memory stands."""
+    place = call.place
+
+    def read_other(path: str) -> str | None:
+        data = store.read_bytes(place.folder / path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    found = overview(memory.load(place), call.today, read_other)
+    wanted = call.text("html")
+    data = as_data(found)
+    if not wanted:
+        return Answer(_short(found), data)
+    made = page(found).encode("utf-8", "replace")
+    if wanted == "-":
+        return Answer(made.decode(), data)
+    path = call.cwd / wanted
+    _write(path, made)
+    return Answer(
+        f"wrote {visible(wanted)}: {len(found.rows)} lessons, {len(made):,} bytes", {**data, "html": str(path)}
+    )
+
+
+def _write(path: Path, made: bytes) -> None:
+    """The file with the page in it. Raises RefusedError where it holds something else."""
+    before = store.read_bytes(path)
+    if before and MARK.encode() not in before[:2_000]:
+        raise RefusedError(f"{path} holds something else than a report", "name another file", code="exists")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UnableError(f"{path} cannot be written: there is no such folder", "make it first", code="no-folder")
+    store.write_all(path.parent, {str(path): made})
+
+
+def _short(found: Overview) -> str:
+    counts, (good, bad) = found.counts, found.outcomes
+    lines = [
+        f"lessons     {', '.join(f'{number} {state}' for state, number in counts.items() if number) or 'none yet'}",
+        f"graduate    {_days(found)}",
+        f"outcomes    {good} confirmed, {bad} disputed",
+        f"loaded      about {found.tokens[-1][1]:,} tokens in a session",
+        f"relapses    {len(found.relapsed) or 'none'}",
+    ]
+    lines += [f"  {row.lesson.slug}: {why}" for row in found.relapsed for why in row.relapses]
+    lines.append("the page with all of it: learnloop report --html FILE")
+    return "\n".join(map(visible, lines))
+
+
+def _days(found: Overview) -> str:
+    days = found.median_days
+    return (
+        "no lesson has graduated yet" if days is None else f"after {days:g} {'day' if days == 1 else 'days'} (median)"
+    )
