@@ -213,6 +213,8 @@ TABLE = (
             Option("--format", "block (to inject), digest, text or json; else block."),
             Option("--budget", "At most this many tokens (characters/4, CJK 1 each); else 500.", "number"),
             Option("--explain", "Say of each lesson which words made it fit.", "flag"),
+            Option("--semantic", "Rank by meaning too, by the model of the extra learnloop-md[semantic].", "flag"),
+            Option("--min-sim", "With a model: only lessons so alike, 0 to 1; docs/quality.md says why not."),
         ),
     ),
     Command(

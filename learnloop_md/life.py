@@ -16,6 +16,7 @@ from learnloop_md.plan import PAST, Draft
 
 if TYPE_CHECKING:
     from learnloop_md.matching import Matches  # lazy: see note
+    from learnloop_md.recall import Alike
 
 LOOKS_LIKE = 0.2  # from this likeness on a person is told of a lesson that only a search found
 
@@ -118,7 +119,9 @@ _DOUBT_HINT = (
 )
 
 
-def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, supersedes: str = "") -> Outcome:
+def note(
+    draft: Draft, saying: Saying, *, same: str = "", new: bool = False, supersedes: str = "", alike: Alike | None = None
+) -> Outcome:
     """Capture a lesson: a new candidate, or one more sighting of the lesson it repeats (R002-20, R004-30)."""
     check_saying(saying)
     if sum(map(bool, (same, new, supersedes))) > 1:
@@ -128,10 +131,10 @@ def note(draft: Draft, saying: Saying, *, same: str = "", new: bool = False, sup
     old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
     from learnloop_md import matching  # lazy: only a note asks what is alike (20 ms)
 
-    found = matching.match(_as_lesson(saying), [row for slug, row in draft.lessons.items() if slug != old])
+    found = matching.match(_as_lesson(saying), [row for slug, row in draft.lessons.items() if slug != old], alike)
     if found.same and not (new or old):
-        alike = sorted(found.same, key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
-        return _see_again(draft, stands_for(draft, alike[0].slug), saying)
+        best = sorted(found.same, key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
+        return _see_again(draft, stands_for(draft, best[0].slug), saying)
     slug = _add(draft, saying)
     draft.cut("note", [slug], saying.why or saying.rule)
     said = _offers(draft, slug, found)

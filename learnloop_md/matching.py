@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from learnloop_md.lesson import Lesson
-from learnloop_md.recall import Index
+from learnloop_md.recall import Alike, Index
 from learnloop_md.sameness import SEARCHED, Likeness, rank_known
 
 NEAREST = 0.08  # of a perfect fit: below it a lesson is not worth a look
@@ -32,12 +32,16 @@ class Matches(NamedTuple):
         return tuple(like for like in self.all if like.verdict == "opposite")
 
 
-def match(new: Lesson, stored: Iterable[Lesson]) -> Matches:
-    """What of the stored lessons says the same as a new one, is near to it, or the opposite (R004-30, R001-31)."""
+def match(new: Lesson, stored: Iterable[Lesson], alike: Alike | None = None) -> Matches:
+    """What of the stored lessons says the same as a new one, is near to it, or the opposite (R004-30, R001-31).
+
+    Likeness by meaning orders what is near, and no more: opposites are as alike as rewordings.
+    """
     rows = tuple(stored)
     found = compare(new, rows)
     told = {like.slug: like for like in found}
-    nearest = Index(rows).nearest(f"{new.title} {new.rule} {new.why}", MOST + len(found))
+    likeness = alike(f"{new.title} {new.rule}".strip(), rows) if alike else None
+    nearest = Index(rows).nearest(f"{new.title} {new.rule} {new.why}", MOST + len(found), likeness)
     searched = [
         told.get(row.slug) or Likeness(row.slug, "near", score, SEARCHED)
         for row, score in nearest

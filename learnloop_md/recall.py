@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -48,6 +48,7 @@ class Hit(NamedTuple):
     score: float
     why: str
     relevance: float = 0.0
+    likeness: float = 0.0  # by meaning, where a model was asked
 
 
 class Index:
@@ -114,9 +115,9 @@ class Index:
         count = len(self._met.get(term, ()))
         return math.log(1 + (len(self.rows) + _BACKGROUND - count + 0.5) / (count + 0.5))
 
-    def nearest(self, text: str, limit: int) -> list[tuple[Lesson, float]]:
+    def nearest(self, text: str, limit: int, likeness: Sequence[float] | None = None) -> list[tuple[Lesson, float]]:
         """The lessons that fit a text best, with a score of 0 to 1 relative to a perfect fit."""
-        scores = self.relevance(text)
+        scores = self.relevance(text) if likeness is None else joined(self.relevance(text), likeness)
         best = sorted(
             (-score, row.slug, n) for n, (score, row) in enumerate(zip(scores, self.rows, strict=True)) if score
         )
@@ -173,12 +174,14 @@ def _areas(found: Sequence[str]) -> Mapping[str, float]:
     return {area: value / length for area, value in total.items()}
 
 
-def rank(rows: Iterable[Lesson], query: Query, today: str) -> list[Hit]:
+def rank(rows: Iterable[Lesson], query: Query, today: str, alike: Alike | None = None) -> list[Hit]:
     """The active lessons that fit a task, best first: pinned, confirmed by a person, then relevance × confidence.
 
     A pin or a person's word lifts only what is clearly relevant. Without a text all that pass the filters fit.
     """
-    return ranked(Index(row for row in in_force(rows) if passes(row, query)), query.text, today)
+    index = Index(row for row in in_force(rows) if passes(row, query))
+    likeness = alike(query.text, index.rows) if alike and terms(query.text) else None
+    return ranked(index, query.text, today, likeness)
 
 
 def in_force(rows: Iterable[Lesson]) -> list[Lesson]:
@@ -212,14 +215,25 @@ def superseded(rows: Iterable[Lesson]) -> set[str]:
     return {slug for slug in tuple(newer) if ends_elsewhere(slug)}
 
 
-def ranked(index: Index, text: str, today: str) -> list[Hit]:
+Alike = Callable[[str, Sequence[Lesson]], Sequence[float]]  # how like each lesson is to a text by its meaning
+_MEANING, _UNLIKE, _ALIKE = 10.0, 0.1, 0.3  # the weight of that; nothing below; without a common word at least so much
+
+
+def joined(scores: Sequence[float], likeness: Sequence[float]) -> list[float]:
+    """Relevance by words and by meaning as one: either may find what the other misses."""
+    both = zip(scores, likeness, strict=True)
+    return [s + _MEANING * max(like - _UNLIKE, 0.0) if s or like >= _ALIKE else 0.0 for s, like in both]
+
+
+def ranked(index: Index, text: str, today: str, likeness: Sequence[float] | None = None) -> list[Hit]:
     """The lessons of an index that fit a text, in the order of rank()."""
     asked = bool(terms(text))
     scores = index.relevance(text) if asked else [1.0] * len(index.rows)
+    scores = joined(scores, likeness) if likeness is not None else scores
     clear = _LIFT * max(scores, default=0.0)
     hits = [
-        Hit(row, round(score * effective_confidence(row, today), 4), "", score)
-        for row, score in zip(index.rows, scores, strict=True)
+        Hit(row, round(score * effective_confidence(row, today), 4), "", score, like)
+        for row, score, like in zip(index.rows, scores, likeness or [0.0] * len(scores), strict=True)
         if score > 0
     ]
 
@@ -344,4 +358,6 @@ def explained(hit: Hit, text: str, most: int = 4) -> Hit:
             same = met == term
             told.append((not same, f"{word if same else f'{word} ~ {said}'} in {', '.join(fields)}"))
     said = "; ".join(words for _, words in sorted(told, key=lambda row: row[0])[:most])
+    if hit.likeness:
+        said = "; ".join(filter(None, [said, f"like it in meaning ({hit.likeness:.2f})"]))
     return hit._replace(why=said or ("the same field of work" if text.strip() else "nothing was asked for"))

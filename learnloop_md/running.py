@@ -152,12 +152,12 @@ def _noted(row: Row, asked: Asked) -> Kept:
     given = row.get("saying")
     known = {key: value for key, value in given.items() if key in Saying._fields} if isinstance(given, dict) else {}
     saying = Saying(**{**known, "tags": tuple(known.get("tags", ()))})
-    how = {key: row.get(key) or "" for key in ("same", "supersedes")}
+    same, old = (str(row.get(key) or "") for key in ("same", "supersedes"))
     outcomes: list[Outcome] = []
     then = asked._replace(today=str(row.get("today") or asked.today), run=str(row.get("by") or asked.run))
 
     def build(draft: Draft) -> None:
-        outcomes.append(life.note(draft, saying, new=bool(row.get("new")), **how))
+        outcomes.append(life.note(draft, saying, same=same, new=bool(row.get("new")), supersedes=old))
 
     return Kept(where, apply.change(where, then, build), outcomes[0])
 

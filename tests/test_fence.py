@@ -48,7 +48,8 @@ def test_a_digest_is_within_its_budget_and_fenced_once(rules: list[str], budget:
     rows = [Lesson(f"l-{n}", f"l-{n}.md", "", rule=rule, context=rule) for n, rule in enumerate(rules)]
     made = digest.make(rows, CLOSE, budget=budget, program="learnloop", fenced=fenced)
     assert len(made.text) <= budget
-    assert made.text.count(CLOSE) == made.text.count(OPEN) == (1 if fenced and rows and made.text else 0)
+    fences = [made.text.count(mark) for mark in (digest.OPEN, digest.CLOSE, OPEN, CLOSE)]
+    assert fences == ([1, 1, 0, 0] if fenced and rows and made.text else [0, 0, 0, 0])
     lines = made.text.splitlines()
     assert all(digest.line(row) in lines for row in made.shown)
 
@@ -143,10 +144,12 @@ def test_a_hostile_lesson_is_harmless_in_every_injected_text(
 ) -> None:
     """Design §8, R004-20, R000-54."""
     for text in injected(repo, learnloop, monkeypatch, rule):
-        assert (text.count(OPEN), text.count(CLOSE)) == (1, 1)
-        assert text.rstrip("\n").endswith(CLOSE)
+        begin, end = (OPEN, CLOSE) if text.startswith(OPEN) else (digest.OPEN, digest.CLOSE)
+        assert (text.count("<learnloop"), text.count("</learnloop")) == (1, 1)
+        assert text.startswith(begin)
+        assert text.rstrip("\n").endswith(end)
         assert "revious runs" in text or fence.GUIDANCE in text
-        assert not [live for live in never if live in text.removesuffix("\n").removesuffix(CLOSE)]
+        assert not [live for live in never if live in text.removesuffix("\n").removesuffix(end)]
 
 
 @pytest.mark.parametrize("rule", [row[1] for row in FINE], ids=[row[0] for row in FINE])
