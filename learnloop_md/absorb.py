@@ -368,7 +368,7 @@ class Absorber:
             if trust.unfit(row.raw):
                 self.conflicts.append(Conflict(slug, "rule", _shown(row.raw), ""))
                 continue
-            lesson = adopted_entry(row, slug, self.draft.path_of(slug), self.draft.today, self.author)
+            lesson = adopted_entry(row, slug, self.draft.memory.place.path_of(slug), self.draft.today, self.author)
             self.draft.put(slug, lessonfile.render(lesson), lesson.path)
             # The entry's own words are what the document said; only File is added to it.
             self.before[slug] = self.draft.lesson(slug)._replace(path=row.path or lesson.path)

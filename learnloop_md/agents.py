@@ -7,7 +7,6 @@ from typing import NamedTuple
 from learnloop_md import digest
 from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
-from learnloop_md.neutral import neutral
 
 _HOW = """## Memory of earlier runs
 
@@ -38,11 +37,12 @@ def tell(memory: Memory, title: str, path: str, version: str = "") -> Told:
     settings = memory.place.settings
     shared = [lesson for lesson in memory.lessons.values() if lesson.type.lower() not in settings.private_types]
     current = [lesson for lesson in digest.order(shared) if lesson.state == "current"]
-    made = digest.make(current, title, budget=settings.show_characters, program="learnloop", skill_version=version)
+    budget = settings.show_characters
+    made = digest.make(current, title, budget=budget, program="learnloop", skill_version=version, fenced=False)
     whose = f"The skill {title} keeps lessons" if memory.place.kind == "skill" else "This repository keeps lessons"
     where = f"{whose}: one markdown file each, `{path}` lists them." if path else f"{whose} outside of it."
     zone = "its Current Patterns" if memory.place.kind == "skill" else "the entries below Current"
     read = f"run `learnloop show`, or read {zone} there" if path else "run `learnloop show`"
     below = "##" if made.text.startswith("#") else ""  # in a small budget the header is left away
-    lessons = f"\n{below}{neutral(made.text)}" if made.shown else ""
+    lessons = f"\n{below}{made.text}" if made.shown else ""
     return Told(_HOW.format(where=where, read=read) + lessons, made.shown)

@@ -20,6 +20,7 @@ from learnloop_md import (
     plumbing,
     store,
     trust,
+    waiting,
     witness,
 )
 from learnloop_md.absorb import Absorber, Report
@@ -134,7 +135,7 @@ class _Session:
             self._write(draft.plans, second.plans)
             self._remember(final, {conflict.slug for conflict in report.conflicts})
             if self.ledger is None or self.ledger.commit != commits.now.head:
-                commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+                commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
         return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
@@ -142,10 +143,16 @@ class _Session:
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
         if commits.made:
-            commits.notices += witness.moved(self.place, self.before, commits.now, self.asked.today)
+            commits.notices += self._witness()
             self._tell_hooks(loaded)
         nothing = Report((), (), (), ())
         return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
+
+    def _witness(self) -> tuple[str, ...]:
+        """Take HEAD as seen; what to say where that is not the history that was."""
+        commits = self.commits
+        listed = commits.tree if commits.made and commits.tree_of == commits.now.head else None
+        return witness.moved(self.place, self.before, commits.now, self.asked.today, listed)
 
     def _tidy(self) -> Memory:
         """The memory once what a killed command and a bad moment left is done."""
@@ -159,7 +166,7 @@ class _Session:
             self._recover(left)
         loaded = memory.load(self.place)
         if self.commits.queue:
-            self.commits.drain(loaded)
+            waiting.drain(self.commits, loaded)
             loaded = memory.load(self.place)
         self.commits.heal()
         self.commits.let_in(loaded)
@@ -199,7 +206,7 @@ class _Session:
 
     def _put_off(self, plans: Sequence[Plan]) -> None:
         for plan in plans:
-            self.commits.put_off(plan)
+            waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
         store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
 
@@ -263,7 +270,7 @@ class _Session:
             return row
         if row and self.ledger and self.ledger.commit == self.commits.now.head:
             return row
-        path = row.path if row else (f"{self.place.lessons}/{slug}.md" if self.place.lessons else f"{slug}.md")
+        path = row.path if row else self.place.path_of(slug)
         return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
 
     # --- applying ----------------------------------------------------------------------------------------------------

@@ -67,14 +67,12 @@ def _check_fit(done: Done, place: Place, repo: git.Repo, edits: Sequence[Edit]) 
 
 
 def _commit(place: Place, repo: git.Repo, row: Plan, parent: str) -> str:
-    files = {place.in_repo(edit.path): _blob(repo, place.in_repo(edit.path), edit) for edit in row.edits}
+    files = {place.in_repo(edit.path): _entry(repo, place.in_repo(edit.path), edit) for edit in row.edits}
     sign = not place.own_repo and git.signs(repo)
     return plumbing.commit_of(repo, parent, plumbing.Commit(files, plan.message(row), sign=sign))
 
 
-def _blob(repo: git.Repo, path: str, edit: Edit) -> str:
+def _entry(repo: git.Repo, path: str, edit: Edit) -> str:
     """The edit's text as "mode blob"; codifying removes no file."""
     content = (edit.after or "").encode("utf-8", "surrogateescape")
-    blob = git.call(repo.root, "hash-object", "-w", "--stdin", "--path", path, given=content).stdout.decode().strip()
-    old = git.at_head(repo, [path])[path]
-    return f"{old.split()[0] if old else '100644'} {blob}"
+    return git.entry(repo, content, git.at_head(repo, [path])[path], path)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from learnloop_md.digest import CLOSE, GUIDANCE, OPEN, tokens
 from learnloop_md.place import Place
 
 FILE = "brief.json"
+WORDS = "words.json"  # the index of the lessons' words, for prompts
 
 
 class Row(NamedTuple):
@@ -65,14 +65,28 @@ def dump(brief: Brief) -> bytes:
     return json.dumps(brief._asdict(), separators=(",", ":")).encode()
 
 
+def words(place: Place) -> dict[str, Any] | None:
+    """The index of the lessons' words, None where there is none or it cannot be read."""
+    try:
+        raw = json.loads((place.state / WORDS).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return raw if isinstance(raw, dict) else None
+
+
+def is_served(place: Place, row: Row) -> bool:
+    """Whether the lesson's file is as it was recorded."""
+    return stamp(place.folder / row.path) == row.stamp
+
+
 def served(place: Place, brief: Brief, wanted: Callable[[Row], bool]) -> list[str]:
     """The bullets of the wanted lessons whose files are as they were recorded."""
-    return [row.text for row in brief.rows if wanted(row) and stamp(place.folder / row.path) == row.stamp]
+    return [row.text for row in brief.rows if wanted(row) and is_served(place, row)]
 
 
 def is_stale(place: Place, brief: Brief | None) -> bool:
     """Whether a file is another one than was recorded, or a new one, or nothing was recorded."""
-    if brief is None or any(stamp(place.folder / row.path) != row.stamp for row in brief.rows):
+    if brief is None or not all(is_served(place, row) for row in brief.rows):
         return True
     known = {place.document, *brief.others, *(row.path for row in brief.rows)}
     inside = f"{place.lessons}/" if place.lessons else ""
@@ -81,30 +95,3 @@ def is_stale(place: Place, brief: Brief | None) -> bool:
     except OSError:
         return False
     return any(name.endswith(".md") and inside + name not in known for name in names)
-
-
-def block(title: str, bullets: Sequence[str], *, budget: int, most: int, rest: str) -> str:
-    """Whole bullets in a fenced, labelled block; "" where none finds room.
-
-    Within a budget of tokens, and of characters as JSON counts them; rest is the command that shows what is left out.
-    """
-    head, more = [OPEN, f"# {title}", GUIDANCE, ""], f"- …and {len(bullets)} more: `{rest}`"
-    fixed = [*head, more, CLOSE]
-    used, size = sum(map(_cost, fixed)), sum(map(_size, fixed))
-    shown: list[str] = []
-    for bullet in bullets:
-        used, size = used + _cost(bullet), size + _size(bullet)
-        if used > budget or size > most:
-            break
-        shown.append(bullet)
-    left = len(bullets) - len(shown)
-    last = [f"- …and {left} more: `{rest}`"] if left else []
-    return "\n".join([*head, *shown, *last, CLOSE]) if shown else ""
-
-
-def _cost(line: str) -> int:
-    return tokens(line) + 1
-
-
-def _size(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False))

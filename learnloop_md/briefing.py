@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable
 from datetime import date, timedelta
+from pathlib import Path
 
 from learnloop_md import brief, digest, lessonfile, skill, store
 from learnloop_md import lesson as lessons
 from learnloop_md.brief import Brief, Row
-from learnloop_md.lesson import Lesson, fold
+from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
-from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
 
 _SETTLED_S = 2  # a file changed later than that before the look may have changed after it too
@@ -20,6 +21,12 @@ _SETTLED_S = 2  # a file changed later than that before the look may have change
 def record(memory: Memory, today: str, *, waiting: int) -> None:
     """Keep for the hooks what may be served of this memory. Raises UnableError where it cannot be written."""
     _save(memory.place, _made(memory, today, waiting))
+    if memory.place.settings.recall_on_prompt:
+        from learnloop_md import recall  # lazy: 30 ms, and few want it
+
+        index = recall.stored(row for row in memory.lessons.values() if not row.is_note)
+        data = json.dumps(index, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        _keep(memory.place.state / brief.WORDS, data)
 
 
 def with_plan(place: Place, plan: str) -> None:
@@ -29,7 +36,10 @@ def with_plan(place: Place, plan: str) -> None:
 
 
 def _save(place: Place, made: Brief) -> None:
-    file, data = place.state / brief.FILE, brief.dump(made)
+    _keep(place.state / brief.FILE, brief.dump(made))
+
+
+def _keep(file: Path, data: bytes) -> None:
     if store.read_bytes(file) != data:
         store.write(file, data)
 
@@ -55,7 +65,7 @@ def _row(place: Place, lesson: Lesson, private: Iterable[str], version: str) -> 
         data = store.read_bytes(path)
         if data is None or lessonfile.decode(lesson.path, data) != lesson.text:
             return None
-    bullet = fold(neutral(digest.line(lesson, version)))
+    bullet = digest.line(lesson, version)
     return Row(lesson.path, stamp, lesson.slug, lesson.state, lesson.slug in private, bullet)
 
 

@@ -110,7 +110,7 @@ def _add(draft: Draft, told: Told, event: Event, skill_version: str) -> str:
     slug = life.new_slug(draft, lessons.first_sentence(rule))
     lesson = Lesson(
         slug=slug,
-        path=draft.path_of(slug),
+        path=draft.memory.place.path_of(slug),
         text="",
         name=slug,
         description=lessonfile.describe(rule),

@@ -449,6 +449,21 @@ def _loaded_besides(memory: Memory) -> list[str]:
     return [f"{root}{name}" for name in ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md")]
 
 
+def stale_anchors(memory: Memory, stale: Mapping[str, Iterable[str]]) -> list[Finding]:
+    """A finding for each thing that a lesson speaks of and that changed or went, by slug as "src/app.py changed"."""
+    found = []
+    for slug, said in stale.items():
+        lesson = memory.lessons[slug]
+        lines = split_lines(lesson.text)
+        for what in said:
+            name = what.rpartition(" ")[0].split("#")[0]
+            line = next((n for n, text in enumerate(lines, 1) if name in text), 1)
+            message = f"{what} since this was written or verified: read both, mend the lesson or archive it"
+            message += f"; if it still holds: learnloop verify {slug} --fix"
+            found.append(Finding(lesson.path, line, "stale-anchor", WARNING, message))
+    return sorted(found)
+
+
 def _at(lesson: Lesson, field: str, code: str, message: str, severity: str = WARNING) -> Finding:
     """A finding in the line of a field."""
     return Finding(lesson.path, _line_of(lesson, field), code, severity, message)

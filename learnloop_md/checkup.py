@@ -1,15 +1,15 @@
-"""The commands `check` and `verify`: which memories are looked at, read from where, what is new."""
+"""The command `check`: which memories are looked at, read from where, what is new."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from learnloop_md import checks, git, memory, store
+from learnloop_md import checks, git, memory, standing, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
-from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
 
 Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the files at or below it
@@ -26,6 +26,8 @@ def check(call: Call) -> Answer:
             found += checks.second_look(_staged_files(place) if staged else _files(place), found)
         if (hook and not call.flag("all")) or call.flag("new"):
             found = checks.new_only(found, head_findings(place))
+        elif not (hook or call.flag("staged")):
+            found = sorted([*found, *_stale(place, call.cwd)])
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
     return _told(rows)
 
@@ -51,17 +53,9 @@ def _told(rows: list[tuple[str, checks.Finding]]) -> Answer:
     return Answer(text, data, summary, 1 if errors else 0)
 
 
-def verify_memory(call: Call) -> Answer:
-    """Whether the memory is what was last seen of it, and its files are what HEAD has (docs/commands.md, Witness)."""
-    from learnloop_md.verify import verify  # lazy: `check` needs none of it
-
-    if not call.flag("witness"):
-        raise UsageError("verify has one option: --witness", "run: learnloop verify --witness")
-    place = call.place
-    found = verify(place, call.today, accept=call.flag("accept"))
-    answer = _told([(_shown(place, finding.path, call.cwd), finding) for finding in found.findings])
-    text = answer.text or found.said
-    return answer._replace(text=text, notices=(*answer.notices, *found.notices))
+def findings_told(place: Place, cwd: Path, found: Iterable[checks.Finding]) -> Answer:
+    """The findings of one memory; exit code 1 where one is an error."""
+    return _told([(_shown(place, finding.path, cwd), finding) for finding in found])
 
 
 def _shown(place: Place, path: str, cwd: Path) -> str:
@@ -101,6 +95,13 @@ def _staged_files(place: Place) -> Mapping[str, bytes]:
     return {path.removeprefix(prefix): data for path, data in blobs.items() if path.endswith(".md")}
 
 
+def _stale(place: Place, cwd: Path) -> list[checks.Finding]:
+    """The lessons whose anchors changed or went (design §9)."""
+    rows = memory.load(place)
+    active = [row for row in rows.lessons.values() if row.is_active]
+    return checks.stale_anchors(rows, standing.told(standing.stale(place, cwd, active)))
+
+
 def staged_findings(place: Place) -> list[checks.Finding]:
     """The findings of what is staged: never of what happens to lie in the folder."""
     repo = _repo_of(place)
@@ -121,10 +122,8 @@ def _repo_of(place: Place) -> git.Repo:
 
 def _findings_of(place: Place, blobs: Blobs) -> list[checks.Finding]:
     """The findings of a memory read from git; outside it nothing is read but what a check asks for."""
-    prefix = f"{place.inside}/" if place.inside else ""
-    inside = {path.removeprefix(prefix): data for path, data in blobs(place.inside).items()}
-    lessons = f"{place.lessons}/" if place.lessons else ""
-    files = {path: data for path, data in inside.items() if path.endswith(".md") and path.startswith(lessons)}
+    inside = {place.inner(path): data for path, data in blobs(place.inside).items()}
+    files = {path: data for path, data in inside.items() if place.is_lesson(path)}
     if not files and place.document not in inside:
         return []
     rows = memory.assemble(place, store.Files(files), inside.get(place.document), None)

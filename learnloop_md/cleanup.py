@@ -141,12 +141,11 @@ def _not_as_staged(place: Place) -> tuple[set[str], set[str]]:
     # `git commit -a` builds its index in index.lock, and only this variable says so.
     index = os.environ.get("GIT_INDEX_FILE")
     extra = {"GIT_INDEX_FILE": str((place.repo.root / index).resolve())} if index else None
-    prefix = f"{place.inside}/" if place.inside else ""
 
     def listed(*words: str) -> set[str]:
         raw = git.call(place.folder, *words, "-z", "--", ".", extra=extra).stdout
         rows = raw.decode(errors="surrogateescape").split("\0")
-        return {path.removeprefix(prefix) for path in rows if path}
+        return {place.inner(path) for path in rows if path}
 
     unstaged = listed("diff", "--name-only", "--no-ext-diff", "--no-textconv")
     return unstaged, listed("ls-files", "--others", "--full-name")

@@ -330,12 +330,22 @@ TABLE = (
     ),
     Command(
         "verify",
-        "checkup:verify_memory",
-        "With --witness: report what was rolled back or edited behind the memory's history; exit 1 on findings.",
-        (),
+        "verifying:verify_memory",
+        "List the lessons whose paths or symbols changed or went; exit 1 on findings.",
+        (Word("slug", "A lesson; else all.", required=False),),
         (
             *_LOOK,
-            Option("--witness", "Compare with the commit that was last seen, and the files with HEAD.", "flag"),
+            Option(
+                "--fix", "Record what the lessons speak of as it is now: you have read them, and they hold.", "flag"
+            ),
+            Option("--yes", "With --fix: write it without asking.", "flag"),
+            Option("--run", "The run this belongs to; else Claude's session, else author and day."),
+            Option("--dry-run", "With --fix: show the diff and the commit message; write nothing.", "flag"),
+            Option(
+                "--witness",
+                "Report what was rolled back or edited behind the memory's history: the last commit seen, HEAD, files.",
+                "flag",
+            ),
             Option("--accept", "With --witness: take the present history as seen.", "flag"),
         ),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from learnloop_md import busy, git, plumbing, store
@@ -43,8 +44,34 @@ class Commits:
         self.last = dict(ledger.last) if ledger else {}
         self.name = git.author(place.repo.root) if place.repo else ""
         self.outside = [path for path in {*self.last, *self.waiting()} if not self._is_inside(path)]
-        self.now = git.status(place.repo, place.inside, *self.outside) if place.repo else git.Status("", "", {})
+        self.now = git.Status("", "", {})
+        self.tree: dict[str, str | None] = {}  # what a commit has of the memory, and which commit it is
+        self.tree_of: str | None = None
+        self.look_again()
         self.hold = self._why_not_now()
+
+    def look_again(self) -> None:
+        """See HEAD and what differs from it as they are now."""
+        if self.place.repo:
+            self.now = git.status(self.place.repo, self.place.inside, *self.outside)
+
+    def at_head(self, paths: Collection[str]) -> dict[str, str | None]:
+        """What HEAD has under each path, as "mode blob"; the whole memory is listed at once, until HEAD moves."""
+        place = self.place
+        assert place.repo is not None, "only asked inside a repository"
+        is_new = self.tree_of != self.now.head
+        known = {} if is_new else self.tree
+        others = [path for path in paths if path not in known and not self._is_inside(path)]
+        if is_new or others:
+            asked = [place.inside or ".", place.followed(place.document), *others] if is_new else others
+            found = git.entries(place.repo, self.now.head, asked) if self.now.head else {}
+            self.tree, self.tree_of = {**known, **dict.fromkeys(others), **found}, self.now.head
+        return {path: self.tree.get(path) for path in paths}
+
+    @cached_property
+    def _signs(self) -> bool:
+        """Whether our commits are to be signed: a code repository's, where the person's are."""
+        return self.place.repo is not None and not self.place.own_repo and git.signs(self.place.repo)
 
     @property
     def in_use(self) -> bool:
@@ -71,7 +98,7 @@ class Commits:
             place.repo, self.now, own=place.own_repo, known=bool(self.name), after_commit=self.asked.after_commit
         )
 
-    def _held(self, files: Collection[str]) -> str:
+    def held(self, files: Collection[str]) -> str:
         """Why these files cannot be committed at this very moment, "" where they can."""
         repo = self.place.repo
         if repo and not self.hold and files:
@@ -88,16 +115,14 @@ class Commits:
     def own(self, loaded: Memory) -> dict[str, str]:
         """Our files that differ from HEAD, by their path in the memory; not private, not quarantined."""
         place = self.place
-        prefix = f"{place.inside}/" if place.inside else ""
         hurt = {q.path for q in loaded.quarantined}
         secret = {loaded.lessons[slug].path for slug in loaded.private}
         found = {}
         for path, flags in self.now.paths.items():
-            inner = path.removeprefix(prefix)
-            known = inner == place.document or place.may_be_lesson(inner)
+            inner = place.inner(path)
+            ours = inner == place.document or place.is_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            ours = path.startswith(prefix) and known and not is_link
-            if ours and inner not in hurt | secret:
+            if ours and not is_link and inner not in hurt | secret:
                 found[inner] = flags
         return found
 
@@ -116,7 +141,7 @@ class Commits:
         if repo is None or not self.in_use:
             return
         for edit in plan.edits:
-            path = self._path_in_git(edit.path)
+            path = self.place.in_git(edit.path)
             if "U" in self.now.paths.get(path, ""):
                 raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
             flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
@@ -139,14 +164,6 @@ class Commits:
 
     def _is_inside(self, path: str) -> bool:
         return not self.place.inside or path.startswith(f"{self.place.inside}/")
-
-    def _path_in_git(self, path: str) -> str:
-        """A path of a plan as the repository names it, links followed; "" where it leads out of the repository."""
-        repo = self.place.repo
-        assert repo is not None, "only asked inside a repository"
-        full = repo.root / self.place.in_repo(path)
-        real = full.resolve() if full.is_symlink() else full
-        return real.relative_to(repo.root).as_posix() if ".." not in real.parts and repo.holds(real.parent) else ""
 
     # --- in and out of git -------------------------------------------------------------------------------------------
 
@@ -173,7 +190,7 @@ class Commits:
             self._commit_or_queue(plan, scanned)
         except UnableError as error:  # the files are written: the next command finds the journal and commits them
             self.unfinished = True
-            self._tell_queued(error.message, "written, not committed yet")
+            self.tell_queued(error.message, "written, not committed yet")
 
     def _commit_or_queue(self, plan: Plan, scanned: Mapping[str, bytes | None]) -> None:
         repo = self.place.repo
@@ -181,21 +198,21 @@ class Commits:
         paths = self._paths_for_git(plan)
         told = message(without(plan, self.private_slugs))
         for _ in range(_TRIES):
-            heads = git.at_head(repo, paths, self.now.head)
+            heads = self.at_head(paths)
             files = self._differing(plan, heads, scanned)
             if not files:
                 return
-            if not self._held(files):
+            if not self.held(files):
                 try:
-                    self._commit(files, {path: heads[path] for path in files}, told)
+                    self.make(files, {path: heads[path] for path in files}, told)
                     return
                 except plumbing.MovedError:
-                    self.now = git.status(repo, self.place.inside, *self.outside)
+                    self.look_again()
                     continue
                 except git.GitError as error:
                     self.hold = error.message
             break
-        self._enqueue(files, heads, told)
+        self.enqueue(files, heads, told)
 
     def _differing(
         self, plan: Plan, heads: Mapping[str, str | None], scanned: Mapping[str, bytes | None]
@@ -224,7 +241,7 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         found = []
         for path in plan.paths:
-            in_git = self._path_in_git(path)
+            in_git = self.place.in_git(path)
             if not in_git:
                 self.notices.append(f"{path} lies in another repository: written, not committed")
             elif path in self.private_paths:
@@ -233,29 +250,31 @@ class Commits:
                 found.append(in_git)
         return found
 
-    def _commit(self, files: Mapping[str, str | None], was: Mapping[str, str | None], told: str) -> None:
+    def make(self, files: Mapping[str, str | None], was: Mapping[str, str | None], told: str) -> None:
+        """Commit these files, which HEAD has as they were. Raises GitError where it cannot be done."""
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
-        sign = not self.place.own_repo and git.signs(repo)
-        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, sign))
+        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, self._signs))
         if made.in_index:
             self.last = {path: entries for path, entries in self.last.items() if path not in files}
         else:
             self.last |= {path: [*self.last.get(path, [was[path]]), entry] for path, entry in files.items()}
-        commit = made.commit
-        self.made.append(commit)
-        self.now = self.now._replace(head=commit)
+        if self.tree_of == self.now.head:
+            self.tree, self.tree_of = {**self.tree, **files}, made.commit
+        self.made.append(made.commit)
+        self.now = self.now._replace(head=made.commit)
 
     # --- later -------------------------------------------------------------------------------------------------------
 
-    def _enqueue(
+    def enqueue(
         self,
         files: Mapping[str, str | None],
         heads: Mapping[str, str | None],
         told: str,
         what: str = "written, not committed yet",
     ) -> None:
+        """Let these files wait for their commit, and say why."""
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
         files = {path: entry for path, entry in files.items() if not self.in_the_way(path)} or files
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
@@ -264,7 +283,7 @@ class Commits:
         if files:  # else all of it waits already
             self.queue.append({"message": told, "files": files, "was": was})
             staged = next((why for path in files if (why := self.in_the_way(path))), "")
-            self._tell_queued(self.hold or staged or "somebody else commits here", what)
+            self.tell_queued(self.hold or staged or "somebody else commits here", what)
 
     @property
     def before_rebase(self) -> bool:
@@ -272,60 +291,9 @@ class Commits:
         repo = self.place.repo
         return repo is not None and self.in_use and busy.before_rebase(repo.root, repo.git_dir)
 
-    def put_off(self, plan: Plan) -> None:
-        """Queue a plan without writing it: draining writes its files."""
-        repo = self.place.repo
-        assert repo is not None, "only called inside a repository"
-        self.hold = "git rebase is about to begin"
-        paths = {edit.path: path for edit in plan.edits if (path := self._path_in_git(edit.path))}
-        heads = git.at_head(repo, list(paths.values()), self.now.head)
-        files: dict[str, str | None] = {}
-        for edit in plan.edits:
-            path = paths.get(edit.path, "")
-            if not path or edit.path in self.private_paths:
-                raise UnableError(f"{edit.path} cannot wait for a commit", "run the command after the rebase")
-            mode = (heads[path] or "100644").split()[0]
-            content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
-            files[path] = None if content is None else f"{mode} {git.stored(repo, content, path)}"
-        told = message(without(plan, self.private_slugs))
-        self._enqueue(files, heads, told, "neither written nor committed yet")
-
-    def _tell_queued(self, why: str, what: str) -> None:
+    def tell_queued(self, why: str, what: str) -> None:
         self.queued = True
         self.notices.append(f"{what}: {why}")
-
-    def drain(self, loaded: Memory) -> None:
-        """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
-        repo = self.place.repo
-        if repo is None or not self.queue:
-            return
-        wanted = {path: entry for item in self.queue for path, entry in item["files"].items()}
-        if git.at_head(repo, list(wanted), self.now.head) == wanted:  # a person committed it all
-            self.queue.clear()
-            return
-        if why := self._held(self.waiting()):
-            self.notices.append(f"{self.waits}: {why}")
-            return
-        self.keep_private(loaded)
-        secret = {self.place.in_repo(path) for path in self.private_paths}
-        while self.queue:
-            item = self.queue[0]
-            heads = git.at_head(repo, list(item["files"]), self.now.head)
-            ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
-            if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
-                ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
-            if ours:
-                try:
-                    reset = {path: e for path, e in git.on_disk(repo, heads).items() if e == item["was"][path]}
-                    self._commit(ours, item["was"], item["message"])
-                except git.GitError as error:
-                    self.hold = error.message
-                    break
-                for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
-                    entry = ours[path]
-                    store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
-            self.queue.pop(0)
-        self.now = git.status(repo, self.place.inside, *self.outside)
 
     # --- after a crash, or a race with another git -------------------------------------------------------------------
 
@@ -349,7 +317,7 @@ class Commits:
                 plumbing.restage(repo, ours)
             except git.GitError as error:
                 self.notices.append(error.message)
-            self.now = git.status(repo, self.place.inside, *self.outside)
+            self.look_again()
 
     def recover(self, left: Journal, begun: float) -> None:
         """Remove what a killed command left in git's directory, and finish the index of a commit it had made."""

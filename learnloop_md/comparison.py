@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from learnloop_md import digest, documents, index
 from learnloop_md.changes import KINDS, Change
 from learnloop_md.checks import ERROR, WARNING
+from learnloop_md.fence import tokens
 from learnloop_md.memory import Memory
 
 GROUPS = ("never", ERROR, WARNING, "loss", "policy", "secret")
@@ -95,9 +96,9 @@ def budget(memory: Memory) -> int:
     """The tokens that every session of Claude's loads: MEMORY.md as it is loaded, or a skill's current patterns."""
     if memory.place.kind == "project":
         body = index.loaded(memory.document)
-        return digest.tokens("\n".join(body.split("\n")[: index.HARD_LINES])[: index.HARD_CHARACTERS])
+        return tokens("\n".join(body.split("\n")[: index.HARD_LINES])[: index.HARD_CHARACTERS])
     rows = [known.lesson for known in documents.known(memory).values()]
-    return sum(digest.tokens(digest.line(lesson)) for lesson in rows if lesson.state == "current")
+    return sum(tokens(digest.line(lesson)) for lesson in rows if lesson.state == "current")
 
 
 def fails(comparison: Comparison, wanted: Iterable[str]) -> bool:

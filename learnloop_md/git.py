@@ -373,9 +373,8 @@ def staged(repo: Repo, folder: str) -> dict[str, bytes]:
 
 def tree(repo: Repo, revision: str, folder: str) -> dict[str, bytes]:
     """The files below folder in a commit: path to content."""
-    raw = call(repo.root, "ls-tree", "-r", "-z", revision, "--", folder or ".").stdout.decode(errors="surrogateescape")
-    rows = [row.partition("\t") for row in raw.split("\0") if row]
-    oids = {path: meta.split()[2] for meta, _, path in rows if meta.split()[1] == "blob" and meta.startswith("100")}
+    found = entries(repo, revision, [folder or "."], check=True)
+    oids = {path: entry.split()[1] for path, entry in found.items() if entry.startswith("100")}
     return dict(zip(oids, blobs(repo, list(oids.values())), strict=True))
 
 
@@ -433,15 +432,25 @@ def moment(repo: Repo, now: Status, *, own: bool, known: bool, after_commit: boo
     return ""
 
 
+def branch(repo: Repo) -> str:
+    """The branch that is checked out, "" where HEAD is detached."""
+    return _named(repo, "HEAD", "refs/heads/")
+
+
+def remote_head(repo: Repo, remote: str) -> str:
+    """The short name of a remote's default branch as the clone knows it, "" where it does not."""
+    return _named(repo, f"refs/remotes/{remote}/HEAD", f"refs/remotes/{remote}/")
+
+
+def _named(repo: Repo, symbolic: str, below: str) -> str:
+    said = call(repo.root, "symbolic-ref", "--quiet", symbolic, check=False).stdout
+    return said.decode(errors="surrogateescape").strip().removeprefix(below)
+
+
 def default_branch(repo: Repo) -> str:
     """The short name of the remote's default branch, else main or master where one exists, else ""."""
-    remote = (
-        call(repo.root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD", check=False)
-        .stdout.decode()
-        .strip()
-    )
-    if remote:
-        return remote.partition("/")[2]
+    if remote := remote_head(repo, "origin"):
+        return remote
     names = out(repo.root, "for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines()
     return next((name for name in ("main", "master") if name in names), "")
 
@@ -452,9 +461,14 @@ def at_head(repo: Repo, paths: Sequence[str], revision: str = "HEAD") -> dict[st
     return {path: found.get(path) for path in paths}
 
 
-def entries(repo: Repo, revision: str, paths: Sequence[str]) -> dict[str, str]:
-    """What a commit has under these paths and below them, as "mode blob"; nothing where there is no such commit."""
-    done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, check=False)
+def entries(
+    repo: Repo, revision: str, paths: Sequence[str], *, extra: Mapping[str, str] | None = None, check: bool = False
+) -> dict[str, str]:
+    """What a commit has under these paths and below them, as "mode blob".
+
+    Where there is no such commit nothing, or GitError with check.
+    """
+    done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, extra=extra, check=check)
     rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
     return {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
 
@@ -481,6 +495,11 @@ def stored(repo: Repo, content: bytes, path: str = "") -> str:
     """The id of a blob with this content, which is in the repository from now on; a path's filters are applied."""
     through = ["--path", path] if path else []
     return call(repo.root, "hash-object", "-w", "--stdin", *through, given=content).stdout.decode().strip()
+
+
+def entry(repo: Repo, content: bytes, like: str | None, path: str = "") -> str:
+    """Content as "mode blob", stored for a path, with the mode of what stood there."""
+    return f"{like.split()[0] if like else '100644'} {stored(repo, content, path)}"
 
 
 def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:

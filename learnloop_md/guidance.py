@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from learnloop_md import digest, recall
 from learnloop_md import lesson as lessons
-from learnloop_md.digest import CLOSE, GUIDANCE, OPEN
-from learnloop_md.lesson import Lesson, fold
-from learnloop_md.neutral import neutral
+from learnloop_md.fence import CLOSE, GUIDANCE, OPEN, Budget, Pieces, fit, more, safe
+from learnloop_md.lesson import Lesson
 from learnloop_md.recall import Hit
 
 BUDGET = 500  # tokens, R000-52
 FORMATS = ("block", "digest", "text", "json")
-_TITLES = 8  # so many of the lessons left out are named
+_TITLES, _TITLE = 8, 120  # so many of the lessons left out are named, in so many characters each
 _HEADING = (
     "## Past Run Learnings (auto-generated)\n"
     "The following observations come from previous runs. Treat them as guidance, not hard rules."
@@ -41,55 +40,50 @@ class Manner(NamedTuple):
 def make(best: Sequence[Hit], rest: Sequence[Hit], budget: int, manner: Manner) -> Given:
     """The best hits whole, the others folded into one bullet, all within budget tokens; "" where none finds room.
 
-    What is least relevant is folded first, but not the only failure (R000-33, R000-53).
+    What is least relevant is folded first, but the best failure last of all (R000-33, R000-53).
     """
-    kept, folded = list(best), list(rest)
-    while kept:
+    failure = next((hit for hit in best if recall.is_failure(hit.lesson)), None)
+    order = sorted(best, key=lambda hit: hit is not failure)
+    tell = _TELL[manner.format]
+    told = {hit.lesson.slug: "".join(f"{line}\n" for line in tell.entry(hit, manner)) for hit in best}
+
+    def around(count: int) -> Iterable[Pieces]:
+        folded = [*order[count:], *rest]
+        folded.sort(key=lambda hit: lessons.newest_sighting(hit.lesson), reverse=True)
         for titles in range(min(len(folded), _TITLES), -1, -1):
-            text = _LAYOUTS[manner.format](kept, _folded(folded, titles, manner), manner)
-            if digest.tokens(text) <= budget:
-                return Given(text, tuple(kept))
-        folded.insert(0, kept.pop(_least(kept)))
-    return Given("", ())
+            yield tell.around(order[:count], _folded(folded, titles, manner), manner)
 
-
-def _least(kept: Sequence[Hit]) -> int:
-    """The place of the hit that goes first: the last one, unless it is the only failure."""
-    failures = [n for n, hit in enumerate(kept) if recall.is_failure(hit.lesson)]
-    return len(kept) - 2 if failures == [len(kept) - 1] and len(kept) > 1 else len(kept) - 1
-
-
-def safe(text: str) -> str:
-    """A text of a lesson on one line, made harmless: the one place where recalled texts are."""
-    return fold(neutral(fold(text)))
+    found = fit([told[hit.lesson.slug] for hit in order], Budget(budget), around)
+    if not found:
+        return Given("", ())
+    count, (before, between, after) = found
+    kept = [hit for hit in best if any(hit is one for one in order[:count])]
+    first, second = ([told[hit.lesson.slug] for hit in kept if tell.is_second(hit) is which] for which in (False, True))
+    return Given("".join([before, *first, between, *second, after]).rstrip("\n"), tuple(kept))
 
 
 def _folded(rest: Sequence[Hit], titles: int, manner: Manner) -> str:
-    """One bullet for all that is left out, the newest first."""
-    if not rest:
-        return ""
-    newest = sorted(rest, key=lambda hit: lessons.newest_sighting(hit.lesson), reverse=True)
-    named = "; ".join(safe(hit.lesson.shown_title) for hit in newest[:titles])
-    left = len(rest) - titles
-    more = f"{left} more" if not named else f"{named}, and {left} more" if left else named
-    return f"- …{'and ' if not named else 'also: '}{more}: `{manner.program} review --list`"
+    """One bullet for all that is left out, the newest first, so many of them by their titles."""
+    if not titles:
+        return more(len(rest), f"{manner.program} review --list")
+    named = "; ".join(lessons.shorten(safe(hit.lesson.shown_title), _TITLE) for hit in rest[:titles])
+    left = f", and {len(rest) - titles} more" if len(rest) > titles else ""
+    return f"- …also: {named}{left}: `{manner.program} review --list`\n"
 
 
-def _block(kept: Sequence[Hit], rest: str, manner: Manner) -> str:
+def _around_block(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
     """R000-50, R000-51; what went half well stands with the failures."""
-    lines = [OPEN, _HEADING]
-    for title, wanted in (("successes", False), ("failures", True)):
-        group = [hit for hit in kept if recall.is_failure(hit.lesson) is wanted]
-        if group:
-            lines += ["", f"**Relevant {title}:**"]
-            lines += [line for hit in group for line in _entry(hit, manner)]
-    return "\n".join([*lines, *(["", rest] if rest else []), CLOSE])
+    failures = sum(1 for hit in kept if recall.is_failure(hit.lesson))
+    first = "\n**Relevant successes:**\n" if len(kept) > failures else ""
+    second = "\n**Relevant failures:**\n" if failures else ""
+    return f"{OPEN}\n{_HEADING}\n{first}", second, ("\n" + rest if rest else "") + CLOSE
 
 
-def _entry(hit: Hit, manner: Manner) -> list[str]:
+def _block_entry(hit: Hit, manner: Manner) -> list[str]:
     lesson = hit.lesson
     title, said = _titled(lesson)
     text = lessons.shorten(said, lessons.RULE_LIMIT)
+    title = lessons.shorten(title, lessons.RULE_LIMIT)
     end = "" if text.endswith((".", "!", "?", "…", "。", "！", "？")) else "."
     day = lessons.newest_sighting(lesson)
     lines = [f"- {f'[{day}] ' if day else ''}{title}: {text}{end}{_marks(hit.lesson, manner)}"]
@@ -113,7 +107,7 @@ def _marks(lesson: Lesson, manner: Manner) -> str:
     marks = [
         f"[from v{safe(lesson.skill_version)}]" if older else "",
         "(candidate)" if lesson.state == "candidate" else "",
-        manner.marks.get(lesson.slug, ""),
+        safe(manner.marks.get(lesson.slug, "")),
     ]
     return "".join(f" {mark}" for mark in marks if mark)
 
@@ -122,30 +116,46 @@ def _because(hit: Hit, manner: Manner) -> list[str]:
     return [f"  Why this: {safe(hit.why)}"] if manner.explain else []
 
 
-def _digest(kept: Sequence[Hit], rest: str, manner: Manner) -> str:
+def _line_entry(hit: Hit, manner: Manner) -> list[str]:
+    doubt = manner.marks.get(hit.lesson.slug, "")
+    line = digest.line(hit.lesson, manner.skill_version) + (f" {safe(doubt)}" if doubt else "")
+    return [line, *_because(hit, manner)]
+
+
+def _around_digest(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
     """R004-70."""
-    lines = [OPEN, GUIDANCE, ""]
-    for hit in kept:
-        extra = manner.marks.get(hit.lesson.slug, "")
-        lines += [safe(digest.line(hit.lesson, manner.skill_version)) + (f" {extra}" if extra else "")]
-        lines += _because(hit, manner)
-    lines += [rest] if rest else []
     program = manner.program
-    return "\n".join([*lines, "", f"Helped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`", CLOSE])
+    return (
+        f"{OPEN}\n{GUIDANCE}\n\n",
+        "",
+        f"{rest}\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n{CLOSE}",
+    )
 
 
-def _text(kept: Sequence[Hit], rest: str, manner: Manner) -> str:
+def _text_entry(hit: Hit, manner: Manner) -> list[str]:
     """For a person's terminal."""
-    lines: list[str] = []
-    for hit in kept:
-        lines += [f"{hit.score:.2f} {safe(digest.line(hit.lesson, manner.skill_version)).removeprefix('- ')}"]
-        lines += [f"     {hit.why}"]
-    return "\n".join([*lines, *([rest] if rest else [])])
+    line = _line_entry(hit, manner._replace(explain=False))[0]
+    return [f"{hit.score:.2f} {line.removeprefix('- ')}", f"     {safe(hit.why)}"]
 
 
-_LAYOUTS: Mapping[str, Callable[[Sequence[Hit], str, Manner], str]] = {
-    "block": _block,
-    "digest": _digest,
-    "text": _text,
-    "json": _block,
+def _around_text(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
+    return "", "", rest
+
+
+class _Tell(NamedTuple):
+    """How a format tells one hit, what stands around several, and which of them are told behind the others."""
+
+    entry: Callable[[Hit, Manner], list[str]]
+    around: Callable[[Sequence[Hit], str, Manner], Pieces]
+    grouped: bool = False
+
+    def is_second(self, hit: Hit) -> bool:
+        return self.grouped and recall.is_failure(hit.lesson)
+
+
+_TELL: Mapping[str, _Tell] = {
+    "block": _Tell(_block_entry, _around_block, grouped=True),
+    "digest": _Tell(_line_entry, _around_digest),
+    "text": _Tell(_text_entry, _around_text),
+    "json": _Tell(_block_entry, _around_block, grouped=True),
 }

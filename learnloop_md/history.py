@@ -124,20 +124,18 @@ def steps(place: Place, slug: str = "", limit: int = 0) -> list[Step]:
 
 def _path(place: Place, slug: str) -> str:
     """Where a lesson's file stands, as the repository names it."""
-    return place.in_repo(f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
+    return place.in_repo(place.path_of(slug))
 
 
 def lesson_of(place: Place, path: str) -> str:
     """The lesson whose file a path of the repository is, "" for any other file."""
-    prefix = f"{place.inside}/" if place.inside else ""
-    inner = path.removeprefix(prefix)
-    return lessonfile.stem(inner) if path.startswith(prefix) and place.may_be_lesson(inner) else ""
+    inner = place.inner(path)
+    return lessonfile.stem(inner) if place.is_lesson(inner) else ""
 
 
 def is_beside(place: Place, path: str) -> bool:
     """Whether a path of the repository is ours without being a lesson's: the state, or how a run ended."""
-    inner = path.removeprefix(f"{place.inside}/") if place.inside else path
-    return path == place.in_repo(place.values) or place.is_run(inner)
+    return path == place.in_repo(place.values) or place.is_run(place.inner(path))
 
 
 def paths_of(place: Place) -> list[str]:
@@ -261,7 +259,7 @@ class Sides:
         entry = memories.entries(place, document.decode("utf-8", "replace"), {}).get(slug)
         if entry is None or (entry.raw, entry.zone) != (raw, zone):
             return None
-        path = entry.path or (f"{place.lessons}/{slug}.md" if place.lessons else f"{slug}.md")
+        path = entry.path or place.path_of(slug)
         lesson = _lesson(place, path, git.blobs(place.repo, [f"{revision}:{place.in_repo(path)}"])[0] or None)
         if lesson is None:
             return None
@@ -301,8 +299,7 @@ def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
 @_asking()
 def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     """Path and newest text of a lesson whose file is gone."""
-    folder = place.lessons
-    path = f"{folder}/{slug}.md" if folder else f"{slug}.md"
+    path = place.path_of(slug)
     for commit in _commits(place, [place.in_repo(path)]):
         for at in (commit, *commit.parents):
             data = _blob(at, place.in_repo(path))

@@ -80,7 +80,7 @@ def _prompt(now: Moment) -> Mapping[str, Any] | None:
     _catch_up(now)
     prompt = now.text("prompt")
     name = prompt[1:].split(maxsplit=1)[0] if prompt.startswith("/") and prompt[1:].strip() else ""
-    return _context(now, serving.of_skill(now, name)) if name else None
+    return _context(now, serving.of_skill(now, name) if name else serving.of_prompt(now, prompt))
 
 
 def _catch_up(now: Moment) -> None:

@@ -102,7 +102,7 @@ def _lesson(draft: Draft, item: Item, lesson: Lesson) -> tuple[str, str]:
         slug = life.stands_for(draft, alike[0].slug)
         return ("joined", slug) if _joined(draft, slug, lesson) else ("known", slug)
     slug = life.new_slug(draft, item.name or lesson.title or lessons.first_sentence(lesson.rule))
-    made = lesson._replace(slug=slug, path=draft.path_of(slug), name=slug)
+    made = lesson._replace(slug=slug, path=draft.memory.place.path_of(slug), name=slug)
     if made.title and lessons.fold(made.title) == lessons.title_of(slug):
         made = made._replace(title="")
     draft.put(slug, lessonfile.render(made))

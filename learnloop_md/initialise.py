@@ -392,7 +392,7 @@ def _adopt_entries(draft: Draft) -> None:
         slug = free_slug(slugify(row.slug), taken)
         taken.add(slug)
         adopted = absorb.adopted_entry(
-            row, slug, draft.path_of(slug), draft.today, draft.run.removesuffix(f"-{draft.today}")
+            row, slug, draft.memory.place.path_of(slug), draft.today, draft.run.removesuffix(f"-{draft.today}")
         )
         draft.put(slug, lessonfile.render(adopted), adopted.path)
         known[slug] = draft.lesson(slug)

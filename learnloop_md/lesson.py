@@ -103,6 +103,7 @@ class Lesson(NamedTuple):
     edge_cases: tuple[str, ...] = ()
     stack_tags: tuple[str, ...] = ()
     run_duration_ms: int | None = None
+    anchors: tuple[str, ...] = ()  # what it speaks of, as last verified (design §9)
     human_confirmed: bool | None = None  # whether a person used the output as it was (R000-61); None: nobody said
     has_head: bool = True
     rule: str = ""

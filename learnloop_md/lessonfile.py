@@ -129,6 +129,19 @@ def _words(fields: Mapping[str, Tree], key: str) -> tuple[str, ...]:
     return tuple(word for word in value or () if isinstance(word, str) and word)
 
 
+def _anchors(fields: Mapping[str, Tree]) -> tuple[str, ...]:
+    """Entries `path hash`; a mapping of path (or symbol) and blob says the same."""
+    value = fields.get("anchors")
+    found = []
+    for item in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
+        if isinstance(item, dict):
+            said = [str(item[key]) for key in ("path", "symbol", "blob", "hash") if isinstance(item.get(key), str)]
+            found.append(" ".join(said))
+        elif isinstance(item, str):
+            found.append(item)
+    return tuple(filter(None, found))
+
+
 def _events(fields: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
     value = fields.get(key)
     return tuple(event for item in (value if isinstance(value, list) else ()) if (event := event_of(item)))
@@ -169,6 +182,7 @@ def _lesson(path: str, text: str, fields: Mapping[str, Tree], body: str, *, has_
         edge_cases=_lines(fields, "edge_cases"),
         stack_tags=_words(fields, "stack_tags"),
         run_duration_ms=int(took) if re.fullmatch(r"[0-9]{1,15}", took) else None,
+        anchors=_anchors(fields),
         human_confirmed=_truth(_text(fields, "human_confirmed")),
         has_head=has_head,
         rule=said.rule,

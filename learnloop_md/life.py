@@ -208,7 +208,7 @@ def _add(draft: Draft, saying: Saying) -> str:
     fold = lessons.fold
     lesson = Lesson(
         slug=slug,
-        path=draft.path_of(slug),
+        path=draft.memory.place.path_of(slug),
         text="",
         name=slug,
         description=lessonfile.describe(saying.rule),

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from learnloop_md import guard
-from learnloop_md.digest import CLOSE, GUIDANCE, OPEN
 from learnloop_md.errors import UsageError
-from learnloop_md.guidance import safe
+from learnloop_md.fence import CLOSE, GUIDANCE, OPEN, safe
 from learnloop_md.lesson import KINDS, TYPES, Lesson
 from learnloop_md.neutral import neutral
 

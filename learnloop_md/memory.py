@@ -84,7 +84,7 @@ def assemble(
     remembered = set(ledger.agreed if ledger else ())
     known = {} if ledger is None or scan_all else {row.path: row.text for row in ledger.agreed.values()}
     for path in sorted(files.data, key=lambda p: (p.count("/"), _in_archive(p), p)):
-        if not place.may_be_lesson(path):
+        if not place.is_lesson(path):
             continue
         reading = lessonfile.read(path, files.data[path])
         if isinstance(reading, Quarantined):

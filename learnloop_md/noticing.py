@@ -52,7 +52,7 @@ def _written_into(now: Moment) -> Place | None:
     path = now.cwd / now.given_text("file_path")
     skills = [folder for folder in path.parents[:2] if (folder.parent / "SKILL.md").is_file()]
     others = (moment.at(folder, now.cwd) for folder in skills)
-    return next((memory for memory in (*now.memories, *others) if memory and memory.is_lesson(path)), None)
+    return next((memory for memory in (*now.memories, *others) if memory and memory.owns(path)), None)
 
 
 def question(now: Moment) -> str:
@@ -106,7 +106,7 @@ def _in_transcript(now: Moment, memory: Place) -> list[Told]:
     if not path:
         return []
     try:
-        found, captured = hindsight.scan(path, memory.is_lesson, memory.settings.correction_words)
+        found, captured = hindsight.scan(path, memory.owns, memory.settings.correction_words)
     except LearnloopError:
         return []
     return [] if captured else [(row.kind, row.text) for row in found]

@@ -8,9 +8,9 @@ from typing import Any
 
 from learnloop_md import capture, digest, record
 from learnloop_md import lesson as lessons
+from learnloop_md.fence import GUIDANCE, safe
 from learnloop_md.lesson import Lesson, fold, shorten
 from learnloop_md.memory import Memory
-from learnloop_md.neutral import neutral
 
 MIRROR_MARK = "<!-- made by `learnloop export mirror`: change the lessons, not this file -->"
 _RECENT = 10  # of what is out of force
@@ -64,7 +64,7 @@ def mirror(rows: Sequence[Lesson], title: str, today: str, ended: dict[str, Any]
     }
     rate = "no runs yet" if ended["success_percent"] is None else f"{ended['success_percent']}% ok"
     counts = " · ".join(f"{len(found)} {name.lower()}" for name, found in zones.items())
-    lines = [f"# Learnings: {neutral(title)}", "", MIRROR_MARK, ""]
+    lines = [f"# Learnings: {safe(title)}", "", MIRROR_MARK, ""]
     lines.append(f"Updated: {today} · runs: {ended['runs']['total']} ({rate}) · {counts}")
     for name, found in zones.items():
         active = name in ("Pinned", "Active")
@@ -81,17 +81,17 @@ def _line(lesson: Lesson) -> str:
     marks += ["candidate" if lesson.state == "candidate" else "", f"last: {lessons.newest_sighting(lesson)}"]
     evidence = "; ".join(dict.fromkeys(event.evidence for event in lesson.seen if event.evidence))
     said = f"- [{lesson.slug}] {fold(lesson.rule)} ({', '.join(filter(None, marks))})"
-    return fold(neutral(said + (f"; evidence: {shorten(evidence, 200)}" if evidence else "")))
+    return safe(said + (f"; evidence: {shorten(evidence, 200)}" if evidence else ""))
 
 
 def bundle(rows: Sequence[Lesson]) -> str:
     """What ships with a skill: the current lessons, no candidates, no counts, no evidence (R004-21, ruling C14)."""
     current = [lesson for lesson in digest.order(rows) if lesson.state == "current"]
     bullets = [_bullet(lesson) for lesson in current]
-    return "\n".join(["## Lessons from earlier runs", "", digest.GUIDANCE, "", *bullets]) + "\n"
+    return "\n".join(["## Lessons from earlier runs", "", GUIDANCE, "", *bullets]) + "\n"
 
 
 def _bullet(lesson: Lesson) -> str:
     when = f" (when: {lesson.context})" if lesson.context else ""
     how = f" {lesson.how}" if lesson.how else ""
-    return fold(neutral(f"- {lesson.rule}{when}{how}"))
+    return safe(f"- {lesson.rule}{when}{how}")

@@ -134,23 +134,14 @@ def _may_enter(repo: Repo, path: str, entry: str | None) -> bool:
 
 def _entries(place: Place, repo: Repo, row: Plan) -> dict[str, str | None]:
     """A plan's files as git would store them, through its filters."""
-    links = {path: in_repo(place, repo, path) for path in row.paths}
+    links = {path: place.followed(path) for path in row.paths}
     heads = git.at_head(repo, list(links.values()))
     found = git.on_disk(repo, {links[path]: heads[links[path]] for path in row.also}) if row.also else {}
     for edit in row.edits:
         path = links[edit.path]
-        old = heads[path]
-        content = (edit.after or "").encode("utf-8", "surrogateescape")
-        mode = old.split()[0] if old else "100644"
-        found[path] = None if edit.after is None else f"{mode} {git.stored(repo, content, path)}"
+        content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        found[path] = None if content is None else git.entry(repo, content, heads[path], path)
     return found
-
-
-def in_repo(place: Place, repo: Repo, path: str) -> str:
-    """A path of the memory as the repository names it, a document that is a link followed."""
-    full = repo.root / place.in_repo(path)
-    real = full.resolve() if full.is_symlink() else full
-    return real.relative_to(repo.root).as_posix() if real.is_relative_to(repo.root) else place.in_repo(path)
 
 
 # --- what of them may leave -----------------------------------------------------------------------------------------
@@ -181,7 +172,7 @@ class _Sieve:
         self.held: dict[str, str | None] = {}
         ids = sorted({_oid(after) for patch in patches for _, after in patch.files.values() if after})
         self.content = dict(zip(ids, git.blobs(repo, ids), strict=True))
-        self.document = in_repo(place, repo, place.document)
+        self.document = place.followed(place.document)
 
     def kept(self, patch: Patch) -> dict[str, Delta]:
         files: dict[str, Delta] = {}
@@ -204,7 +195,7 @@ class _Sieve:
         if entry is None or path == self.document or not is_memory_path(self.place, path):
             return entry
         data = self.content.get(_oid(entry)) or git.blobs(self.repo, [_oid(entry)])[0]
-        reading = lessonfile.read(self._inner(path), data)
+        reading = lessonfile.read(self.place.inner(path), data)
         if isinstance(reading, Quarantined):
             return entry
         head = tree_of(reading.lesson.text)
@@ -212,10 +203,7 @@ class _Sieve:
         if not gone:
             return entry
         text = lessonfile.with_fields(reading.lesson.text, gone)
-        return f"{entry.split()[0]} {git.stored(self.repo, text.encode('utf-8', 'surrogateescape'))}"
-
-    def _inner(self, path: str) -> str:
-        return path.removeprefix(f"{self.place.inside}/" if self.place.inside else "")
+        return git.entry(self.repo, text.encode("utf-8", "surrogateescape"), entry)
 
     def _stays(self, path: str, data: bytes) -> bool:
         """Whether this state of a file stays here."""
@@ -223,7 +211,7 @@ class _Sieve:
             return bool(data.strip()) and isinstance(lessonfile.decode(path, data), Quarantined)
         if not is_memory_path(self.place, path):
             return False
-        reading = lessonfile.read(self._inner(path), data)
+        reading = lessonfile.read(self.place.inner(path), data)
         if isinstance(reading, Quarantined):
             return True
         lesson = reading.lesson

@@ -65,27 +65,47 @@ class Place(NamedTuple):
         """The path of the state file from the folder: beside SKILL.md, or beside MEMORY.md (R003-51)."""
         return f"../{STATE}" if self.kind == "skill" else STATE
 
-    def is_run(self, path: str) -> bool:
-        """Whether a path in the folder is how a run ended."""
-        return path.startswith(f"{RUNS}/") and path.endswith(".md")
-
-    def may_be_lesson(self, path: str) -> bool:
-        """Whether lessons are read at a path of the folder: no document, below no folder that begins with a dot."""
-        known = not self.lessons or path.startswith(f"{self.lessons}/")
-        hidden = any(part.startswith(".") for part in path.split("/")[:-1])
-        return path.endswith(".md") and path != self.document and known and not hidden
-
-    def is_lesson(self, path: Path) -> bool:
+    def owns(self, path: Path) -> bool:
         """Whether a file, by its absolute path, is a lesson's or the document of this memory."""
         real = Path(os.path.realpath(path))
-        if real.suffix != ".md" or not real.is_relative_to(self.folder):
-            return False
-        inner = real.relative_to(self.folder).as_posix()
-        return not self.lessons or inner == self.document or inner.startswith(f"{self.lessons}/")
+        inner = real.relative_to(self.folder).as_posix() if real.is_relative_to(self.folder) else ""
+        return inner == self.document or self.is_lesson(inner)
 
     def in_repo(self, path: str) -> str:
         """A path of the memory as the repository names it."""
         return os.path.normpath(f"{self.inside}/{path}" if self.inside else path)
+
+    def followed(self, path: str) -> str:
+        """The same, a link to a file of the same repository followed."""
+        return self.in_git(path) or self.in_repo(path)
+
+    def in_git(self, path: str) -> str:
+        """The same, any link followed; "" where it leads out of the repository."""
+        if self.repo is None:
+            return ""
+        full = self.repo.root / self.in_repo(path)
+        real = full.resolve() if full.is_symlink() else full
+        held = ".." not in real.parts and self.repo.holds(real.parent)
+        return real.relative_to(self.repo.root).as_posix() if held else ""
+
+    def inner(self, path: str) -> str:
+        """A path of the repository as the memory names it, "" outside the memory's folder."""
+        prefix = f"{self.inside}/" if self.inside else ""
+        return path.removeprefix(prefix) if path.startswith(prefix) else ""
+
+    def is_lesson(self, path: str) -> bool:
+        """Whether a lesson file may stand at a path of the memory: below no folder that begins with a dot."""
+        among = not self.lessons or path.startswith(f"{self.lessons}/")
+        hidden = any(part.startswith(".") for part in path.split("/")[:-1])
+        return among and not hidden and path.endswith(".md") and path != self.document
+
+    def is_run(self, path: str) -> bool:
+        """Whether a path of the memory is how a run ended."""
+        return path.startswith(f"{RUNS}/") and path.endswith(".md")
+
+    def path_of(self, slug: str) -> str:
+        """Where a new lesson's file stands."""
+        return f"{self.lessons}/{slug}.md" if self.lessons else f"{slug}.md"
 
 
 Finder = Callable[[Path], git.Repo | None]

@@ -21,8 +21,8 @@ PAST = {
     "dispute": "disputed", "archive": "archived", "restore": "restored", "supersede": "superseded",
     "merge": "merged", "rename": "renamed", "pin": "pinned", "unpin": "unpinned", "review": "reviewed",
     "codify": "codified", "cleanup": "cleaned", "absorb": "absorbed", "edit": "edited",
-    "forget": "forgotten", "undo": "undone", "capture": "added", "import": "imported", "state": "stored",
-    "run": "recorded", "feedback": "answered", "share": "shared",
+    "forget": "forgotten", "undo": "undone", "verify": "verified", "capture": "added", "import": "imported",
+    "state": "stored", "run": "recorded", "feedback": "answered", "share": "shared",
 }  # fmt: skip
 CHANGES = tuple(PAST)
 
@@ -138,7 +138,7 @@ class Draft:
     def put(self, slug: str, text: str, path: str = "") -> None:
         """Give a lesson this text; a new slug makes a new file."""
         old = self.lessons.get(slug)
-        path = path or (old.path if old else self.path_of(slug))
+        path = path or (old.path if old else self.memory.place.path_of(slug))
         reading = lessonfile.read(path, text.encode("utf-8", "surrogateescape"))
         if isinstance(reading, Quarantined):
             hint = "choose other words; nothing was changed"
@@ -146,11 +146,6 @@ class Draft:
         lesson = reading.lesson
         self.lessons[slug] = lesson._replace(state=counting_state(lesson, self.memory.place.settings.adopted))
         self.edit(path, old.text if old else None, text)
-
-    def path_of(self, slug: str) -> str:
-        """Where a new lesson's file stands."""
-        folder = self.memory.place.lessons
-        return f"{folder}/{slug}.md" if folder else f"{slug}.md"
 
     def remove(self, slug: str) -> None:
         """Take a lesson's file away."""

@@ -10,7 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from learnloop_md import lesson as lessons
 from learnloop_md.lesson import Lesson
@@ -53,20 +53,28 @@ class Hit(NamedTuple):
 class Index:
     """The words of some lessons, ready to be asked."""
 
-    def __init__(self, rows: Iterable[Lesson]) -> None:
+    def __init__(self, rows: Iterable[Lesson], stored: Mapping[str, Any] | None = None) -> None:
         self.rows = tuple(rows)
+        self._met: dict[str, dict[int, float]] = {}  # term -> lesson -> weighted count
+        self._areas: list[Mapping[str, float]] = []
+        if stored is None:
+            self._read()
+        else:
+            pairs = {term: iter(found) for term, found in stored["met"].items()}
+            self._met = {term: dict(zip(found, found, strict=True)) for term, found in pairs.items()}
+            self._areas = stored["areas"]
+
+    def _read(self) -> None:
         fields = [{name: terms(text) for name, text in texts(row).items()} for row in self.rows]
         sizes: Counter[str] = Counter()
         for row in fields:
             sizes.update({name: len(found) for name, found in row.items()})
-        self._met: dict[str, dict[int, float]] = defaultdict(dict)  # term -> lesson -> weighted count
-        self._areas: list[Mapping[str, float]] = []
         for n, row in enumerate(fields):
             for name, found in row.items():
                 share = len(found) * len(self.rows) / (sizes[name] or 1)
                 weight = WEIGHTS[name] / (1 - _LENGTH + _LENGTH * share)
                 for term, _ in found:
-                    counts = self._met[term]
+                    counts = self._met.setdefault(term, {})
                     counts[n] = counts.get(n, 0.0) + weight
             self._areas.append(_areas([term for name in row if name != "description" for term, _ in row[name]]))
 
@@ -85,6 +93,22 @@ class Index:
         for n, areas in enumerate(self._areas if wanted else ()):
             scores[n] += _FIELD * sum(value * areas[area] for area, value in wanted.items() if area in areas)
         return scores
+
+    def stored(self) -> dict[str, Any]:
+        """What an index of the same lessons can be made of without reading them again."""
+        met = {
+            term: [part for n, weight in found.items() for part in (n, round(weight, 3))]
+            for term, found in self._met.items()
+        }
+        return {"met": met, "areas": [{area: round(part, 3) for area, part in row.items()} for row in self._areas]}
+
+    def met(self, text: str) -> list[int]:
+        """How many words of a text each lesson meets, by themselves or by a relation of theirs."""
+        counts = [0] * len(self.rows)
+        for term in dict(terms(text)):
+            for n in {n for other in (term, *kin_of(term)) for n in self._met.get(other, ())}:
+                counts[n] += 1
+        return counts
 
     def _rarity(self, term: str) -> float:
         count = len(self._met.get(term, ()))
@@ -154,9 +178,44 @@ def rank(rows: Iterable[Lesson], query: Query, today: str) -> list[Hit]:
 
     A pin or a person's word lifts only what is clearly relevant. Without a text all that pass the filters fit.
     """
-    index = Index(row for row in rows if row.is_active and not row.superseded_by and passes(row, query))
-    asked = bool(terms(query.text))
-    scores = index.relevance(query.text) if asked else [1.0] * len(index.rows)
+    return ranked(Index(row for row in in_force(rows) if passes(row, query)), query.text, today)
+
+
+def in_force(rows: Iterable[Lesson]) -> list[Lesson]:
+    """The active lessons that no other one supersedes, whichever of the two says so (R000-34)."""
+    found = tuple(rows)
+    over = superseded(found)
+    return [row for row in found if row.is_active and row.slug not in over]
+
+
+def superseded(rows: Iterable[Lesson]) -> set[str]:
+    """The slugs of lessons that another one took the place of; in a circle the lessons hold each other up."""
+    newer: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.supersedes:
+            newer[row.supersedes].add(row.slug)
+        if row.superseded_by:
+            newer[row.slug].add(row.superseded_by)
+
+    def ends_elsewhere(slug: str) -> bool:
+        """Whether a chain from here leads to a lesson that nothing supersedes."""
+        seen, open_ = {slug}, list(newer[slug])
+        while open_:
+            one = open_.pop()
+            if not newer.get(one):
+                return True
+            fresh = newer[one] - seen
+            seen |= fresh
+            open_ += fresh
+        return False
+
+    return {slug for slug in tuple(newer) if ends_elsewhere(slug)}
+
+
+def ranked(index: Index, text: str, today: str) -> list[Hit]:
+    """The lessons of an index that fit a text, in the order of rank()."""
+    asked = bool(terms(text))
+    scores = index.relevance(text) if asked else [1.0] * len(index.rows)
     clear = _LIFT * max(scores, default=0.0)
     hits = [
         Hit(row, round(score * effective_confidence(row, today), 4), "", score)
@@ -170,6 +229,37 @@ def rank(rows: Iterable[Lesson], query: Query, today: str) -> list[Hit]:
         return not (sure and row.pinned), not (sure and row.human_confirmed), -hit.score, -hit.relevance, row.slug
 
     return sorted(hits, key=key)
+
+
+# Of what a hook may add to a prompt: at least so relevant, by so many words, at most so many lessons.
+_SURE, _WORDS, _PROMPTED = 3.5, 2, 3
+
+
+def prompted(index: Index, text: str, today: str) -> list[Hit]:
+    """The few lessons that surely fit a prompt; mostly none: a prompt is no search, and what is off costs attention."""
+    hits = ranked(index, text, today) if terms(text) else []
+    met = dict(zip((row.slug for row in index.rows), index.met(text), strict=True))
+    least = max(_SURE, _LIFT * max((hit.relevance for hit in hits), default=0.0))
+    return choose([h for h in hits if h.relevance >= least and met[h.lesson.slug] >= _WORDS], _PROMPTED)[0]
+
+
+def stored(rows: Iterable[Lesson]) -> dict[str, Any]:
+    """The index of lessons in force, and of each what its rank depends on, as JSON keeps it (design §7)."""
+    index = Index(in_force(rows))
+    told = [[row.slug, row.pinned, row.human_confirmed, lessons.confidence(row), lessons.newest_sighting(row),
+             row.outcome, row.kind, row.approach] for row in index.rows]  # fmt: skip
+    return {"lessons": told, **index.stored()}
+
+
+def loaded(raw: Mapping[str, Any]) -> Index:
+    """The index that stored() was made of."""
+    rows = [
+        Lesson(slug, "", "", state="current", pinned=pinned, human_confirmed=confirmed, confidence=confidence)._replace(
+            created=day, outcome=outcome, kind=kind, approach=approach
+        )
+        for slug, pinned, confirmed, confidence, day, outcome, kind, approach in raw["lessons"]
+    ]
+    return Index(rows, raw)
 
 
 def effective_confidence(lesson: Lesson, today: str) -> float:

@@ -41,7 +41,7 @@ def _memory(call: Call) -> tuple[Callable[[Path], bool] | None, tuple[str, ...]]
         if call.text("memory"):
             raise
         return None, ()
-    return where.is_lesson, where.settings.correction_words
+    return where.owns, where.settings.correction_words
 
 
 def _command(program: str, found: Found, session: str) -> str:

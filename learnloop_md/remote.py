@@ -106,8 +106,7 @@ def _push(repo: Repo, goal: _Upstream, head: str) -> GitError | None:
 
 def _upstream(repo: Repo) -> _Upstream:
     """The branch that the current one goes to, as the remote has it now; a tip of "" is yet to be sent."""
-    done = git.call(repo.root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-    branch = done.stdout.decode(errors="surrogateescape").strip()
+    branch = git.branch(repo)
     if not branch:
         raise UnableError("HEAD is detached", "switch to a branch first: git switch main", code="detached")
     remote = _config(repo, f"branch.{branch}.remote")
@@ -179,7 +178,7 @@ def _advance(place: Place, repo: Repo, old: str, new: str, known: Memory, sent: 
     look like a return to what was before.
     """
     changed = git.deltas(repo, old, new)
-    secret = {patches.in_repo(place, repo, lesson.path) for lesson in (*sent.hidden.values(), *_private(known))}
+    secret = {place.followed(lesson.path) for lesson in (*sent.hidden.values(), *_private(known))}
     kept = {path for path, (_, after) in changed.items() if after is None and path in secret}
     _check_free(repo, {path: delta for path, delta in changed.items() if path not in kept}, git.status(repo, ""))
     files = {

@@ -53,8 +53,7 @@ def known(repo: Repo, remote: str) -> Known:
     """What was last known of a remote."""
     root = f"refs/remotes/{remote}/"
     heads = {ref.removeprefix(root): commit for ref, commit in tips(repo, root).items() if ref != f"{root}HEAD"}
-    told = git.call(repo.root, "symbolic-ref", "--quiet", f"{root}HEAD", check=False).stdout.decode()
-    return Known(heads, _default(heads, told.strip().removeprefix(root)))
+    return Known(heads, _default(heads, git.remote_head(repo, remote)))
 
 
 def tip(repo: Repo, remote: str, there: Known, branch: str) -> str:

@@ -158,8 +158,8 @@ def _unmerged(place: Place) -> dict[str, Sides]:
     stages: dict[str, list[str]] = {}
     for row in filter(None, raw.split("\0")):
         meta, _, path = row.partition("\t")
-        inner = path.removeprefix(f"{place.inside}/" if place.inside else "")
-        if inner.endswith(".md") and (inner == place.document or not place.lessons or inner.startswith(place.lessons)):
+        inner = place.inner(path)
+        if inner == place.document or place.is_lesson(inner):
             stages.setdefault(inner, ["", "", ""])[int(meta.split()[2]) - 1] = meta.split()[1]
     return {path: Sides(*(_blob(repo, oid) for oid in found)) for path, found in stages.items()}
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
-from learnloop_md import brief, claude, digest, moment
+from learnloop_md import brief, claude, fence, moment
 from learnloop_md import place as places
 from learnloop_md.brief import Brief
+from learnloop_md.fence import Budget, tokens
 from learnloop_md.moment import Moment
 from learnloop_md.place import Place
 
 LIMIT = 9_500  # characters as JSON counts them; the client cuts a hook's answer at 10,000
 _SKILL_TOKENS = 2_000
+_PROMPT = 4_000  # characters of a prompt that are looked at
 
 
 def at_start(now: Moment, first: str = "") -> str:
@@ -33,9 +34,10 @@ def at_start(now: Moment, first: str = "") -> str:
         return "\n".join(lines)
     bullets = brief.served(place, known, lambda row: row.private or not itself)
     told = "\n".join(lines)
-    room, most = place.settings.session_tokens - digest.tokens(told) - 1, LIMIT - len(json.dumps(told))
+    # What was told already, and the line end behind it, take their part.
+    budget = Budget(place.settings.session_tokens - tokens(told) - 1, quoted=LIMIT - fence.size(told).quoted - 2)
     title = "Lessons from earlier runs" + (" that stay on this machine" if itself else "")
-    block = brief.block(title, bullets, budget=room, most=most, rest="learnloop show")
+    block = fence.block(title, bullets, budget, rest="learnloop show")
     return "\n".join([*lines, *filter(None, [block])])
 
 
@@ -84,7 +86,35 @@ def of_skill(now: Moment, name: str) -> str:
     bullets = brief.served(memory, known, lambda row: row.state == "current")
     title = f"Current patterns of the skill {folder.name}"
     rest = f"learnloop show --memory {shlex.quote(str(memory.folder))}"
-    return brief.block(title, bullets, budget=_SKILL_TOKENS, most=LIMIT, rest=rest)
+    return fence.block(title, bullets, Budget(_SKILL_TOKENS, quoted=LIMIT), rest=rest)
+
+
+def of_prompt(now: Moment, prompt: str) -> str:
+    """The lessons that surely fit a prompt, each once in a session; by the setting recall_on_prompt alone."""
+    asked = [memory for memory in now.memories if memory.settings.recall_on_prompt]
+    if not asked or not now.session:
+        return ""
+    from learnloop_md import recall  # lazy: 30 ms, and few want it
+
+    told = {slug for row in now.session.rows("recalled") for slug in row.get("slugs", ())}
+    today = datetime.now(UTC).date().isoformat()
+    bullets: dict[str, str] = {}
+    for memory in asked:
+        known, words = brief.load(memory), brief.words(memory)
+        rows = {row.slug: row for row in known.rows} if known else {}
+        for hit in recall.prompted(recall.loaded(words), prompt[:_PROMPT], today) if words else ():
+            row = rows.get(hit.lesson.slug)
+            if row and row.slug not in told and brief.is_served(memory, row):
+                bullets.setdefault(row.slug, row.text)
+    block = fence.block(
+        "Lessons that may fit this prompt",
+        list(bullets.values()),
+        Budget(asked[0].settings.session_tokens, quoted=LIMIT),
+        rest="learnloop recall",
+    )
+    if block:
+        now.session.add("recalled", slugs=list(bullets))
+    return block
 
 
 def _skill_folder(now: Moment, name: str) -> Path | None:

@@ -35,6 +35,7 @@ class Settings(NamedTuple):
     show_characters: int = 2_000  # R004-71
     commit_on_default_branch: bool = True
     session_tokens: int = 500  # what a session is told at its start (design §7)
+    recall_on_prompt: bool = False  # whether a prompt brings the lessons that fit it (design §7)
     correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
     commit_runs: bool = False  # whether outcomes of runs are committed in a code repository too (R004-90)
     hooks_commit: bool = False  # whether Claude's hooks may move HEAD of a code repository (design §6)

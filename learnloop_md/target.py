@@ -25,7 +25,7 @@ def find(place: Place, cwd: Path, into: str = "") -> Target:
         raise UsageError(f"--into {name}: not a markdown file", _HINT)
     if not real.is_relative_to(root.resolve()) and not real.is_relative_to(cwd.resolve()):
         raise UsageError(f"--into {name} leads out of {root}", "name a file inside it", code="path-traversal")
-    if _is_ours(place, real):
+    if place.owns(real):
         raise UsageError(f"--into {name} lies in the memory itself", _HINT)
     data = store.read_bytes(path)
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
@@ -37,11 +37,3 @@ def _root(place: Place, cwd: Path) -> Path:
     if place.kind == "skill":
         return place.folder.parent
     return place.repo.root if place.repo and not place.own_repo else cwd
-
-
-def _is_ours(place: Place, real: Path) -> bool:
-    """Whether a file is a lesson or the document; a skill's guides stand beside the document."""
-    if not real.is_relative_to(place.folder):
-        return False
-    inner = real.relative_to(place.folder)
-    return place.kind == "project" or inner.parts[0] == place.lessons or inner.name == place.document

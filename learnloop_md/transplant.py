@@ -14,7 +14,7 @@ from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lessonfile import Reading
 from learnloop_md.memory import Memory
 from learnloop_md.merging import UnreadableSideError
-from learnloop_md.patches import Outgoing, Patch, in_repo, is_memory_path
+from learnloop_md.patches import Outgoing, Patch, is_memory_path
 from learnloop_md.place import Place
 from learnloop_md.plan import naming
 from learnloop_md.store import Files
@@ -70,10 +70,9 @@ class _Transplant:
 
     def __init__(self, place: Place, repo: Repo, goal: Goal, sent: Outgoing, known: Memory) -> None:
         self.place, self.repo, self.goal, self.known, self.hidden = place, repo, goal, known, sent.hidden
-        self.prefix = f"{place.inside}/" if place.inside else ""
-        self.document = in_repo(place, repo, place.document)
+        self.document = place.followed(place.document)
         paths = sorted({path for patch in sent.patches for path in patch.files})
-        outside = [path for path in (*paths, self.document) if not path.startswith(self.prefix)]
+        outside = [path for path in (*paths, self.document) if not place.inner(path)]
         self.now: Tree = git.entries(repo, goal.tip, [place.inside or ".", *outside]) if goal.tip else {}
         self.taken = {lessonfile.stem(path) for path in (*paths, *self.now)} | set(known.lessons)
         self.names: dict[str, str] = {}  # slugs of ours that others had before us, and their new names
@@ -321,7 +320,7 @@ class _Transplant:
         tree = self.now if tree is None else tree
         ours = {path: entry for path, entry in tree.items() if entry.startswith("100") and self._is_lesson(path)}
         self._fetch(ours.values())
-        data = {path.removeprefix(self.prefix): self.content[entry.split()[1]] for path, entry in ours.items()}
+        data = {self.place.inner(path): self.content[entry.split()[1]] for path, entry in ours.items()}
         document = self._bytes(tree.get(self.document))
         return memory.assemble(self.place, Files(data), document, self.known.ledger, scan_all=False)
 
@@ -349,12 +348,12 @@ class _Transplant:
             return None
         if like and self._bytes(like) == content:
             return like
-        blob = git.stored(self.repo, content)
-        self.content[blob] = content
-        return f"{like.split()[0] if like else '100644'} {blob}"
+        entry = git.entry(self.repo, content, like)
+        self.content[entry.split()[1]] = content
+        return entry
 
     def _reading(self, path: str, data: bytes | None) -> Lesson | None:
-        reading = lessonfile.read(path.removeprefix(self.prefix), data) if data is not None else None
+        reading = lessonfile.read(self.place.inner(path), data) if data is not None else None
         return reading.lesson if isinstance(reading, Reading) else None
 
 

@@ -97,7 +97,7 @@ def _put(draft: Draft, place: Place, inner: str, current: bytes | None, new: byt
     slug = lessonfile.stem(inner)
     if inner == place.document:
         draft.set_document(old_text, text)
-    elif place.may_be_lesson(inner):
+    elif place.is_lesson(inner):
         if text is None:
             draft.lessons.pop(slug, None)
             draft.edit(inner, old_text, None)

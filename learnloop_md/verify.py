@@ -48,7 +48,7 @@ def _undisturbed(place: Place) -> Iterator[None]:
 
 def _verify(place: Place, repo: git.Repo, today: str, *, accept: bool) -> Verdict:
     head = git.head(repo)
-    branch = _branch(repo)
+    branch = git.branch(repo)
     seen = {} if accept else witness.load(place)
     tree = witness.tree_at(place, head) if head else {}
     if not tree and not seen:
@@ -77,11 +77,6 @@ def _lost(place: Place, branch: str, row: Seen, head: str) -> list[str]:
     """The files that a branch lost; a branch that is gone lost none while another reference contains what was seen."""
     tip = witness.tip(place, branch)
     return [] if not tip and witness.is_held(place, row.commit) else witness.lost(place, row, tip or head)
-
-
-def _branch(repo: git.Repo) -> str:
-    done = git.call(repo.root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False)
-    return done.stdout.decode(errors="surrogateescape").strip()
 
 
 def _when(seen: Mapping[str, Seen], branch: str) -> str:
@@ -146,7 +141,8 @@ def _on_disk(place: Place, known: set[str]) -> Tree:
     """The memory's files on disk, hashed as git would store them; "" for what is no regular file."""
     assert place.repo is not None, "only asked inside a repository"
     root = place.repo.root
-    paths = {place.in_repo(path) for path in store.read(place.folder, place.lessons).data} | {witness.document(place)}
+    there = store.read(place.folder, place.lessons).data
+    paths = {place.in_repo(path) for path in there} | {place.followed(place.document)}
     regular = sorted(path for path in paths if (root / path).is_file() and not (root / path).is_symlink())
     found = dict.fromkeys((path for path in known if os.path.lexists(root / path)), "")
     given = "".join(f"{path}\n" for path in regular).encode(errors="surrogateescape")

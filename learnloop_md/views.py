@@ -10,11 +10,14 @@ from learnloop_md import digest, memory, skill, trust
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
+from learnloop_md.fence import tokens
 from learnloop_md.lesson import STATES, Lesson, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
+
+_GIT_S = 1.0  # what recall waits for the history of what is missing
 
 
 def status(call: Call) -> Answer:
@@ -98,7 +101,7 @@ def show(call: Call) -> Answer:
     if name:
         lesson = rows.lessons[find_slug(rows, name)]
         text = neutral(lesson.text)
-        data = {"lessons": [_row(lesson, "asked for")], "text": text, "tokens": digest.tokens(text)}
+        data = {"lessons": [_row(lesson, "asked for")], "text": text, "tokens": tokens(text)}
         return Answer(visible_lines(text), data)
     budget = call.number("budget", place.settings.show_characters)
     found = digest.order(rows.lessons.values())
@@ -108,13 +111,13 @@ def show(call: Call) -> Answer:
         budget = 1 << 30
     made = digest.make(found, title, budget=budget, program=call.program, skill_version=version)
     shown = [_row(lesson, "pinned" if lesson.pinned else lesson.state) for lesson in made.shown]
-    data = {"lessons": shown, "text": made.text, "tokens": digest.tokens(made.text)}
-    return Answer(visible_lines(made.text), data)
+    data = {"lessons": shown, "text": made.text, "tokens": tokens(made.text)}
+    return Answer(made.text, data)  # it is safe already, and as long as it was measured
 
 
 def recall_lessons(call: Call) -> Answer:
     """The lessons that fit a task, as injected text, as lines or as JSON (design §8)."""
-    from learnloop_md import guidance, recall  # lazy: `show` needs neither (20 ms)
+    from learnloop_md import guidance, recall, standing  # lazy: `show` needs none of them (20 ms)
 
     chosen = call.text("format") or ("json" if call.flag("json") else "block")
     if chosen not in guidance.FORMATS:
@@ -125,12 +128,17 @@ def recall_lessons(call: Call) -> Answer:
     hits = recall.rank(memory.load(place).lessons.values(), query, call.today)
     best, rest = recall.choose(hits, call.number("limit", 5))
     best = [recall.explained(hit, task) for hit in best]
-    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"))
+    doubts = standing.told(standing.stale(place, call.cwd, [hit.lesson for hit in best], limit_s=_GIT_S))
+    marks = {slug: f"[verify first: {', '.join(said)}]" for slug, said in doubts.items()}
+    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"), marks)
     given = guidance.make(best, rest, call.number("budget", guidance.BUDGET), manner)
-    shown = [{**_row(hit.lesson, hit.why), "score": hit.score} for hit in given.shown]
-    data = {"lessons": shown, "text": given.text, "tokens": digest.tokens(given.text)}
+    shown = [
+        {**_row(hit.lesson, hit.why), "score": hit.score, "verify_first": doubts.get(hit.lesson.slug, [])}
+        for hit in given.shown
+    ]
+    data = {"lessons": shown, "text": given.text, "tokens": tokens(given.text)}
     notices = () if given.text else ("nothing in this memory fits" if not best else "the budget is too small",)
-    text = json.dumps(data, ensure_ascii=False) if chosen == "json" else visible_lines(given.text)
+    text = json.dumps(data, ensure_ascii=False) if chosen == "json" else given.text
     return Answer(text, data, notices)
 
 

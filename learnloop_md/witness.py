@@ -29,6 +29,8 @@ _PLAIN = {
     "GIT_CONFIG_VALUE_0": "false",
 }
 
+_REPOSITORY = "160000"  # the mode of a repository that is held as one commit
+
 Tree = dict[str, str]  # blob ids by path, as the repository names them
 Touched = set[tuple[str, str]]  # (path, blob id before or after a commit; "" where it was not there)
 
@@ -76,10 +78,13 @@ def save(place: Place, seen: Mapping[str, Seen]) -> None:
     store.write(file_of(place.folder), json.dumps(rows, separators=(",", ":")).encode())
 
 
-def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, ...]:
+def moved(
+    place: Place, before: str, now: git.Status, today: str, entries: Mapping[str, str | None] | None = None
+) -> tuple[str, ...]:
     """Take HEAD as seen after a command of ours, where it holds what was seen before; what to say where it does not.
 
-    before is HEAD as the command found it. A witness that cannot be kept stops no command: `verify` tells.
+    before is HEAD as the command found it; entries is what HEAD has of the memory, where a commit of ours made it so. A
+    witness that cannot be kept stops no command: `verify` tells.
     """
     if place.repo is None or not now.head or not now.branch:
         return ()
@@ -89,7 +94,7 @@ def moved(place: Place, before: str, now: git.Status, today: str) -> tuple[str, 
         if old and old.commit != before and lost(place, old, now.head):
             return (f"the history is not the one seen on {old.when}: run learnloop verify --witness",)
         newest = now.head if now.head != before else ""  # what moved HEAD since is a commit of ours
-        save(place, {**seen, now.branch: present(place, now.head, today, newest)})
+        save(place, {**seen, now.branch: present(place, now.head, today, newest, entries)})
     except UnableError:
         pass
     return ()
@@ -114,10 +119,12 @@ def _contains(place: Place, goal: str, commit: str) -> bool:
     return _call(place, "merge-base", "--is-ancestor", commit, goal, check=False).returncode == 0
 
 
-def present(place: Place, head: str, today: str, newest: str = "") -> Seen:
-    """A commit as it is seen today; newest is the newest commit that touches the memory, where that is known."""
+def present(
+    place: Place, head: str, today: str, newest: str = "", entries: Mapping[str, str | None] | None = None
+) -> Seen:
+    """A commit as it is seen today; newest, the newest commit that touches the memory, and its entries where known."""
     commit = newest or _out(place, "rev-list", "-1", head, "--", *_where(place)).strip()
-    return Seen(commit or head, today, tree_at(place, head))
+    return Seen(commit or head, today, tree_at(place, head) if entries is None else _files(place, entries))
 
 
 # --- the history ----------------------------------------------------------------------------------------------------
@@ -140,7 +147,7 @@ def lost(place: Place, seen: Seen, goal: str) -> list[str]:
         was, is_ = seen.tree.get(path, ""), now.get(path, "")
         if was == is_ or (path, was) in since:
             continue
-        follows = path in paths and (path == document(place) or _went_into(place, was, is_))
+        follows = path in paths and (path == place.followed(place.document) or _went_into(place, was, is_))
         if not follows:
             found.append(path)
     return found
@@ -176,33 +183,25 @@ def tip(place: Place, branch: str) -> str:
 
 def tree_at(place: Place, revision: str) -> Tree:
     """The memory's files in a commit."""
-    raw = _out(place, "ls-tree", "-r", "-z", revision, "--", *_where(place))
-    rows = [row.partition("\t") for row in raw.split("\0")]
-    return {path: meta.split()[2] for meta, _, path in rows if " blob " in meta and is_ours(place, path)}
+    assert place.repo is not None, "only asked inside a repository"
+    return _files(place, git.entries(place.repo, revision, _where(place), extra=_PLAIN, check=True))
+
+
+def _files(place: Place, entries: Mapping[str, str | None]) -> Tree:
+    rows = {path: entry.split() for path, entry in entries.items() if entry and is_ours(place, path)}
+    return {path: blob for path, (mode, blob) in rows.items() if mode != _REPOSITORY}
 
 
 def _where(place: Place) -> list[str]:
     """The paths of the repository in which the memory's files stand."""
-    inside, read = place.inside or ".", document(place)
+    inside, read = place.inside or ".", place.followed(place.document)
     return [inside] if inside == "." or read.startswith(f"{inside}/") else [inside, read]
-
-
-def document(place: Place) -> str:
-    """The document as the repository names it; a link to a file of the same repository is followed."""
-    assert place.repo is not None, "only asked inside a repository"
-    full = place.folder / place.document
-    real = full.resolve()
-    linked = full.is_symlink() and real.is_relative_to(place.repo.root)
-    return real.relative_to(place.repo.root).as_posix() if linked else place.in_repo(place.document)
 
 
 def is_ours(place: Place, path: str) -> bool:
     """Whether a path of the repository is a file of the memory."""
-    inner = path.removeprefix(f"{place.inside}/" if place.inside else "")
-    folders = inner.split("/")[:-1]
-    in_lessons = not place.lessons or folders[:1] == [place.lessons]
-    ours = inner.endswith(".md") and in_lessons and not any(name.startswith(".") for name in folders)
-    return ours or path in (document(place), place.in_repo(place.document))
+    documents = (place.followed(place.document), place.in_repo(place.document))
+    return place.is_lesson(place.inner(path)) or path in documents
 
 
 def _call(place: Place, *args: str, check: bool) -> subprocess.CompletedProcess[bytes]:

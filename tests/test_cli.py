@@ -425,7 +425,6 @@ def test_every_writing_command_takes_dry_run_and_every_command_json() -> None:
         "recall",
         "check",
         "diff",
-        "verify",
         "status",
         "log",
         "demo",

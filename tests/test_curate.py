@@ -156,6 +156,21 @@ def test_the_weakest_beyond_the_cap_are_archived() -> None:
     assert planned(*rows, active_cap=2) == [("archive", ("bb",))]
 
 
+def test_the_cap_is_200_active_lessons_unless_told_otherwise() -> None:
+    """R004-33: of 202 one that is pinned stays, the two weakest others go."""
+    good = tuple(Event(TODAY, run) for run in "ab")
+    names = [f"{chr(97 + n // 26)}{chr(97 + n % 26)}" * 3 for n in range(200)]
+    rows = [candidate(n, TODAY, state="current", confirmed=good, rule=f"Keep {n} as it is.") for n in names]
+    weak = [candidate(n, TODAY, state="current", rule=f"Keep {n} as it is.") for n in ("weaka", "weakb")]
+    assert [one for one in planned(*rows, *weak) if one[0] == "archive"] == [
+        ("archive", ("weaka",)),
+        ("archive", ("weakb",)),
+    ]
+    pinned = [weak[0]._replace(pinned=True), weak[1]]
+    assert ("archive", ("weakb",)) in planned(*rows, *pinned)
+    assert ("archive", ("weaka",)) not in planned(*rows, *pinned)
+
+
 def test_archived_lessons_and_plain_notes_are_nobodys_business() -> None:
     gone = candidate("gone", "2026-01-01", state="archived")
     note = candidate("note", "2026-01-01", has_head=False)

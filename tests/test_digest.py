@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import digest
+from learnloop_md import digest, fence
 from learnloop_md.lesson import Event, Lesson
 from tests.conftest import Run
 from tests.reading import made_skill
 
 LINES = (
-    "# Lessons from earlier runs: repo\n\nGuidance from earlier runs, not instructions.\n\n",
-    "\nHelped? `learnloop confirm NAME` · Wrong? `learnloop dispute NAME`\n",
+    "<learnloop-memory>\n# Lessons from earlier runs: repo\n\nGuidance from earlier runs, not instructions.\n\n",
+    "\nHelped? `learnloop confirm NAME` · Wrong? `learnloop dispute NAME`\n</learnloop-memory>\n",
 )
 
 
@@ -51,17 +51,18 @@ def test_a_rule_of_several_lines_is_one_line() -> None:
 def test_what_does_not_fit_is_counted_in_one_bullet() -> None:
     """R004-72."""
     text = made(rows(100), budget=600).text
-    assert "- …and 88 more: `learnloop review --list`\n" in text
+    assert "- …and 89 more: `learnloop review --list`\n" in text
     assert text.endswith(LINES[1])
 
 
 def test_a_budget_too_small_for_the_footer_drops_the_footer() -> None:
-    text = made(rows(1), budget=130).text
-    assert text == f"{LINES[0]}- Read the down step. 0 `rule-0`\n"
+    text = made(rows(1), budget=180).text
+    assert text == f"{LINES[0]}- Read the down step. 0 `rule-0`\n</learnloop-memory>\n"
 
 
 def test_a_budget_too_small_for_the_header_still_shows_a_lesson() -> None:
-    assert made(rows(1), budget=40).text == "- Read the down step. 0 `rule-0`\n"
+    text = "<learnloop-memory>\n- Read the down step. 0 `rule-0`\n</learnloop-memory>\n"
+    assert made(rows(1), budget=80).text == text
 
 
 @given(st.lists(st.text(max_size=600), max_size=30), st.integers(1, 3000))
@@ -73,7 +74,7 @@ def test_the_whole_text_is_never_over_the_budget(rules: list[str], budget: int) 
     assert all(digest.line(row) + "\n" in found.text for row in found.shown)
 
 
-@given(st.integers(0, 40), st.integers(60, 3000))
+@given(st.integers(0, 40), st.integers(100, 3000))
 def test_shown_and_counted_lessons_are_all_lessons(count: int, budget: int) -> None:
     found = made(rows(count), budget)
     left = count - len(found.shown)
@@ -97,7 +98,7 @@ def test_the_order_is_pinned_current_proven_newer() -> None:
 @pytest.mark.parametrize(("text", "count"), [("", 0), ("abcd", 1), ("abcde", 2), ("对账", 2), ("abcd对", 2)])
 def test_tokens_are_four_characters_or_one_of_cjk(text: str, count: int) -> None:
     """R000-52."""
-    assert digest.tokens(text) == count
+    assert fence.tokens(text) == count
 
 
 # --- show ---------------------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ def test_show_json_has_the_text_and_its_tokens(memory: Path, learnloop: Run) -> 
         }
     ]  # fmt: skip
     assert done.json["text"] == learnloop("show").out
-    assert done.json["tokens"] == digest.tokens(done.json["text"])
+    assert done.json["tokens"] == fence.tokens(done.json["text"])
 
 
 def test_show_of_a_lesson_prints_its_file(memory: Path, learnloop: Run) -> None:

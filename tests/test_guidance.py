@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnloop_md import guidance
-from learnloop_md.digest import CLOSE, GUIDANCE, OPEN, tokens
+from learnloop_md.fence import CLOSE, GUIDANCE, OPEN, tokens
 from learnloop_md.guidance import Manner
 from learnloop_md.lesson import Event, Lesson
 from learnloop_md.recall import Hit

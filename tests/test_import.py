@@ -392,3 +392,15 @@ def test_the_report_is_told_in_words(project: Home, tmp_path: Path) -> None:
         "refused  learnings.jsonl:3: no JSON",
     ):
         assert line in said.out
+
+
+def test_a_source_is_known_whatever_became_of_its_lessons(project: Home) -> None:
+    """Renamed, edited and merged lessons do not come in again."""
+    source = SHAPES / "learnings" / ".learnings"
+    slugs = _slugs(_bring(project, source))
+    project.edit(project.file(slugs[2]), "\nRebuild the module", "\nAlways rebuild every module")
+    assert project.run("rename", slugs[0], "clock").code == 0
+    project.note("Fill in the status of an entry.", "r1")
+    assert project.run("merge", slugs[1], "fill-in-the-status-of-an-entry").code == 0
+    again = _bring(project, source)
+    assert (again.json["action"], len(again.json["known"])) == ("unchanged", 3)

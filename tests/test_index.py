@@ -124,10 +124,10 @@ def test_links_that_leave_the_folder_are_told() -> None:
 
 
 def test_a_line_with_very_many_links_costs_little_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(index.entries("- " + "[a](a.md) " * 60_000 + "\n")) == 60_000
     assert index.entries("- " + "](a.md)" * 60_000 + "\n") == []
-    assert time.perf_counter() - start < 4
+    assert time.process_time() - start < 4
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -425,9 +425,9 @@ def test_an_index_that_was_over_when_adopted_is_left_as_it_is() -> None:
 def test_a_thousand_lessons_and_one_change_take_well_below_a_second() -> None:
     lessons = of(*(made(f"lesson-{n:04}", "candidate", f"hook {n}") for n in range(1_000)))
     text = in_step(index.NEW, lessons, {}).text
-    start = time.perf_counter()
+    start = time.process_time()
     after = in_step(text, lessons | of(made("lesson-0500", "archived")), lessons)
-    assert time.perf_counter() - start < 0.7
+    assert time.process_time() - start < 0.7
     assert ("lesson-0500.md", "archived") in listed(after.text)
 
 

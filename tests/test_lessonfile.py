@@ -179,10 +179,10 @@ def test_any_bytes_are_read_or_quarantined(data: bytes) -> None:
     ids="deep-flow deep-block gap open long-line keys no-yaml quotes whys ticks nested brackets large".split(),
 )
 def test_hostile_text_costs_little_time(text: str, reason: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     reading = lessonfile.read("x.md", text.encode())
     assert (reading.reason if isinstance(reading, Quarantined) else "") == reason
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_canonical_file_is_read_without_yaml_in_less_than_a_millisecond() -> None:

@@ -77,6 +77,43 @@ def test_superseded_and_archived_lessons_are_never_given() -> None:
     assert found("warm the cache", *rows) == ["c"]
 
 
+def test_what_a_newer_lesson_supersedes_is_never_given_though_it_does_not_know() -> None:
+    """R000-34: the newer record names the older; the chain is followed, through archived lessons too."""
+    rows = (lesson("a"), lesson("b", supersedes="a", state="archived"), lesson("c", supersedes="b"))
+    assert found("warm the cache", *rows) == ["c"]
+
+
+def test_lessons_that_supersede_each_other_are_both_given() -> None:
+    """R000-34: a circle, made by two branches, must not lose a lesson."""
+    assert found("warm the cache", lesson("a", supersedes="b"), lesson("b", supersedes="a")) == ["a", "b"]
+    rows = (lesson("a", supersedes="b"), lesson("b", supersedes="a"), lesson("c", supersedes="a"))
+    assert found("warm the cache", *rows) == ["c"]
+
+
+def test_a_name_that_no_lesson_has_supersedes_nothing() -> None:
+    """R000-34: check reports it as unknown-lesson."""
+    assert found("warm the cache", lesson("a", supersedes="long-gone")) == ["a"]
+
+
+def test_of_equal_relevance_the_more_confident_comes_first() -> None:
+    """R000-31."""
+    assert found("warm the cache", lesson("a", confidence=0.4), lesson("b", confidence=0.9)) == ["b", "a"]
+
+
+def test_a_record_made_by_hand_comes_first_by_itself() -> None:
+    """R000-38: confidence 1.0, confirmed by a person."""
+    seen = tuple(Event("2026-11-29", f"r{n}") for n in range(9))
+    rows = (lesson("a", seen=seen), lesson("manual", confidence=1.0, human_confirmed=True))
+    assert found("warm the cache", *rows) == ["manual", "a"]
+
+
+@pytest.mark.parametrize("field", ["input_summary", "what_worked", "what_failed"])
+def test_the_record_of_a_run_is_searched(field: str) -> None:
+    """R000-40."""
+    rows = (lesson("a", "Nothing"), lesson("b", "Nothing", **{field: "Convert the ledger to Parquet"}))
+    assert found("read the Parquet ledger", *rows) == ["b"]
+
+
 @pytest.mark.parametrize(
     ("query", "slugs"),
     [

@@ -563,9 +563,3 @@ def test_without_a_commit_of_it_it_is_one_line(repo: Path, learnloop: Run) -> No
     (repo / "m" / "MEMORY.md").write_text("# Memory\n")
     ran = learnloop("verify", "--witness", "--memory", "m", cwd=repo)
     assert (ran.code, ran.err.count("\n")) == (4, 1)
-
-
-@pytest.mark.parametrize("words", [(), ("--accept",)])
-def test_verify_alone_says_which_option_it_has(project: Home, words: tuple[str, ...]) -> None:
-    ran = project.run("verify", *words)
-    assert (ran.code, ran.err.count("\n"), "--witness" in ran.err) == (2, 1, True)

@@ -1,0 +1,61 @@
+"""Changes that wait for their commit: put off before their files are written, and committed when the moment is good."""
+
+from __future__ import annotations
+
+from learnloop_md import git, store
+from learnloop_md.commits import Commits
+from learnloop_md.errors import UnableError
+from learnloop_md.memory import Memory
+from learnloop_md.plan import Plan, message, without
+
+
+def put_off(commits: Commits, plan: Plan) -> None:
+    """Queue a plan without writing it: draining writes its files."""
+    repo = commits.place.repo
+    assert repo is not None, "only called inside a repository"
+    commits.hold = "git rebase is about to begin"
+    paths = {edit.path: path for edit in plan.edits if (path := commits.place.in_git(edit.path))}
+    heads = commits.at_head(list(paths.values()))
+    files: dict[str, str | None] = {}
+    for edit in plan.edits:
+        path = paths.get(edit.path, "")
+        if not path or edit.path in commits.private_paths:
+            raise UnableError(f"{edit.path} cannot wait for a commit", "run the command after the rebase")
+        content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
+        files[path] = None if content is None else git.entry(repo, content, heads[path], path)
+    told = message(without(plan, commits.private_slugs))
+    commits.enqueue(files, heads, told, "neither written nor committed yet")
+
+
+def drain(commits: Commits, loaded: Memory) -> None:
+    """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
+    repo = commits.place.repo
+    if repo is None or not commits.queue:
+        return
+    wanted = {path: entry for item in commits.queue for path, entry in item["files"].items()}
+    if commits.at_head(wanted) == wanted:  # a person committed it all
+        commits.queue.clear()
+        return
+    if why := commits.held(commits.waiting()):
+        commits.notices.append(f"{commits.waits}: {why}")
+        return
+    commits.keep_private(loaded)
+    secret = {commits.place.in_repo(path) for path in commits.private_paths}
+    while commits.queue:
+        item = commits.queue[0]
+        heads = commits.at_head(item["files"])
+        ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
+        if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
+            ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
+        if ours:
+            try:
+                reset = {path: e for path, e in git.on_disk(repo, heads).items() if e == item["was"][path]}
+                commits.make(ours, item["was"], item["message"])
+            except git.GitError as error:
+                commits.hold = error.message
+                break
+            for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
+                entry = ours[path]
+                store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
+        commits.queue.pop(0)
+    commits.look_again()
