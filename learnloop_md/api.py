@@ -61,6 +61,7 @@ class Found(NamedTuple):
     score: float  # relevance × effective confidence: only good for comparing within one answer
     why: str  # which words met in which fields
     text: str  # the rule as it stands in the file; not made harmless
+    verify_first: tuple[str, ...]  # what it speaks of that changed or went since it was verified
 
 
 class Recalled(NamedTuple):
@@ -145,7 +146,7 @@ class Memory:
 
         words = {"task_type": task_type, "type": type, "tag": _texts(tags), "stack": _texts(stack), "format": format}
         data = views.recall_lessons(self._call(task=task, limit=limit, budget=budget, **words)).data
-        return Recalled(tuple(Found(**row) for row in data["lessons"]), data["text"], data["tokens"])
+        return Recalled(tuple(map(_found, data["lessons"])), data["text"], data["tokens"])
 
     def status(self) -> Mapping[str, Any]:
         """Which memory this is and how it stands: the keys of `learnloop status --json`."""
@@ -390,6 +391,12 @@ def _no_dash(rule: str) -> str:
     if rule.strip() == "-":
         raise UsageError("there is no rule to note", "give the rule's text", code="empty")
     return rule
+
+
+def _found(row: Mapping[str, Any]) -> Found:
+    """A row of the answer; keys that are added to it some day do not matter."""
+    known = {key: row[key] for key in Found._fields}
+    return Found(**{**known, "verify_first": tuple(row["verify_first"])})
 
 
 def _raise(answer: Answer) -> None:
