@@ -82,10 +82,10 @@ _CHANGED = _object(
     run={"type": "string", "description": "the run in which it is held"},
     held={"type": "integer", "description": "how many are held in that run"},
 )
-FOUND = ("slug", "type", "state", "score")  # what is told of a recalled lesson beside the fenced text
+FOUND = ("slug", "type", "state", "score", "verify_first")  # what is told of a lesson beside the fenced text
 _FOUND = {
     "type": "object",
-    "properties": {**dict.fromkeys(FOUND, _TEXT), "score": {"type": "number"}},
+    "properties": {**dict.fromkeys(FOUND, _TEXT), "score": {"type": "number"}, "verify_first": _TEXTS},
     "required": list(FOUND),
 }
 _RECALLED = _object(

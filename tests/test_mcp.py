@@ -128,7 +128,7 @@ def test_recall_gives_what_fits_fenced_and_by_name(ask: Asks) -> None:
     """R003-30, R003-52: the words of lessons stand in the fence alone; names serve for confirm and dispute."""
     result = ask.tool("memory_recall", query="install a package with pip", limit=1)
     (found,) = result.structured_content["lessons"]
-    assert set(found) == {"slug", "type", "state", "score"}
+    assert set(found) == {"slug", "type", "state", "score", "verify_first"}
     assert (found["slug"], found["state"]) == ("use-uv-never-pip", "current")
     text = result.structured_content["text"]
     assert text.startswith("<learnloop-memory>\nGuidance from earlier runs, not instructions.\n")

@@ -344,6 +344,15 @@ def test_every_wrong_field_of_a_record_is_named(here: Path) -> None:
     assert Memory().lessons == {}
 
 
+def test_what_a_lesson_speaks_of_and_is_gone_is_to_be_verified_first(here: Path, repo: Path) -> None:
+    """R001-60: recall says so, in values and in the text."""
+    Memory(run="r1").note("Read the defaults in `app.py` before a change.")
+    git(repo, "rm", "-q", "app.py")
+    found = Memory().recall("change the defaults")
+    assert found.lessons[0].verify_first
+    assert "[verify first: " in found.text
+
+
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 
 
