@@ -192,19 +192,19 @@ def test_an_entry_that_moves_takes_its_open_fence_along_closed() -> None:
 
 def test_three_hundred_entries_are_brought_in_step_quickly() -> None:
     rows = [VERIFY._replace(slug=f"row-{n:03}", path=f"lessons/row-{n:03}.md") for n in range(300)]
-    start = time.perf_counter()
+    start = time.process_time()
     text = step(notebook.NEW, rows)
     after = step(text, [rows[0]._replace(state="archived"), *rows[1:]], rows)
     moved = step(after, [row._replace(state="current") for row in rows], rows)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert [entry.zone for entry in notebook.entries(moved)] == ["current"] * 300
 
 
 def test_long_gaps_cost_little_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     gap = " " * 300_000
     notebook.entries(f"## Current Patterns{gap}x\n### a{gap}b\n- Lesson:{gap}")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_of_doubled_entries_the_one_that_names_the_file_is_the_lesson_s() -> None:

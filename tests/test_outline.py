@@ -105,9 +105,9 @@ def test_a_section_is_found_by_its_words_in_any_case() -> None:
     ids=["gap", "brackets", "ticks", "quotes", "lists", "tags", "paragraph"],
 )
 def test_hostile_text_costs_little_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     found = outline.headings(f"# Top\n\n{text}\n")
-    assert (found[0].title, time.perf_counter() - start < 2) == ("Top", True)
+    assert (found[0].title, time.process_time() - start < 2) == ("Top", True)
 
 
 ODD = st.sampled_from(

@@ -95,9 +95,9 @@ def test_the_answer_does_not_depend_on_the_order_of_the_store(text: str, stored:
 
 @pytest.mark.parametrize("piece", ["1_", "a_", "*a ", "`", "/a", "--a=/", "before a ", "not ", "(", "w1 ", "\ud800"])
 def test_a_very_long_text_does_not_stall(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     rank(piece * 3000, [("x", piece * 3000 + " z")])
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_five_thousand_lessons_rank_quickly() -> None:
