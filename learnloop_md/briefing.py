@@ -41,7 +41,7 @@ def _save(place: Place, made: Brief) -> None:
 
 def _keep(file: Path, data: bytes) -> None:
     if store.read_bytes(file) != data:
-        store.write(file, data)
+        store.write(file, data, durable=False)
 
 
 def _made(memory: Memory, today: str, waiting: int) -> Brief:

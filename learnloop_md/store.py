@@ -115,10 +115,11 @@ def read_bytes(path: Path) -> bytes | None:
         raise UnableError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
 
 
-def write(path: Path, content: bytes | None) -> None:
+def write(path: Path, content: bytes | None, *, durable: bool = True) -> None:
     """Write content so that a reader sees the old file or the new one, never half; None removes the file.
 
-    A document that is a link is written through, the link kept. Raises UnableError (disk full, read-only …).
+    A document that is a link is written through, the link kept. What is not durable (a cache) may be lost with the
+    power, never half. Raises UnableError (disk full, read-only …).
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     temporary = ""
@@ -132,10 +133,12 @@ def write(path: Path, content: bytes | None) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        if durable:
+            _sync_folder(target.parent)
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
