@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from learnloop_md import brief, moment, noticing, serving
+from learnloop_md import brief, moment, noticing, runs, serving
 from learnloop_md.moment import Moment
 
 _MOST = 10_000  # characters of one answer; the client replaces a longer one (measured)
@@ -100,8 +101,11 @@ def _stop(now: Moment) -> Mapping[str, Any] | None:
 
 
 def _session_end(now: Moment) -> None:
-    for memory in now.memories if now.session else ():
+    if not now.session:
+        return
+    for memory in now.memories:
         moment.start_sync(memory)
+    runs.leave(now.text("session_id"), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
 
 
 _HANDLERS = {

@@ -24,6 +24,7 @@ class OpenRun(NamedTuple):
     task: str = ""
     held: tuple[Row, ...] = ()
     kept: tuple[str, ...] = ()  # slugs of lessons that did not wait
+    left: str = ""  # an ISO time: Claude's session has ended since, and may be resumed
 
 
 class Left(NamedTuple):
@@ -61,7 +62,9 @@ def _open(session: str, file: Session) -> OpenRun | None:
     held = tuple(row for row in file.rows("held") if row.get("run") == run)
     kept = tuple(str(row.get("slug")) for row in file.rows("kept") if row.get("run") == run)
     since, home, skill, task = (str(begun.get(key, "")) for key in ("since", "home", "skill", "task"))
-    return OpenRun(session, run, since, home, skill, task, held, kept)
+    last = file.rows("begun", "held", "kept", "left")[-1]  # after a resume the session is at work again
+    left = str(last.get("on", "")) if last["what"] == "left" else ""
+    return OpenRun(session, run, since, home, skill, task, held, kept, left)
 
 
 def begin(session: str, run: str, since: str, *, home: str = "", skill: str = "", task: str = "") -> None:
@@ -81,6 +84,12 @@ def hold(run: OpenRun, **note: Any) -> None:
 def keep(run: OpenRun, slug: str) -> None:
     """Remember that a lesson was kept in a run without waiting for its end."""
     _add(_file(run.session), "kept", run=run.id, slug=slug)
+
+
+def leave(session: str, on: str) -> None:
+    """Remember that a session ended while its run was open; its held notes stay, for it may be resumed."""
+    if current(session):
+        _file(session).add("left", on=on)
 
 
 def end(run: OpenRun, status: str, on: str, *, dropped: int = 0) -> None:

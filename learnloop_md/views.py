@@ -93,15 +93,21 @@ def _runs_open(call: Call, data: dict[str, Any]) -> list[str]:
 
     opened, gone = runs.open_runs(call.home), runs.abandoned(call.home)
     data["runs"] = {
-        "open": [{"run": r.id, "session": r.session, "since": r.since, "held": len(r.held)} for r in opened],
+        "open": [
+            {"run": r.id, "session": r.session, "since": r.since, "held": len(r.held), "left": r.left} for r in opened
+        ],
         "abandoned": [{"run": row.id, "on": row.on, "dropped": row.dropped} for row in gone],
     }
     lines = [
-        f"run       open since {visible(r.since)} in session {visible(r.session)}, {len(r.held)} held: "
-        "learnloop run finish|abandon"
+        f"run       open since {visible(r.since)} in session {visible(r.session)}, "
+        f"{len(r.held)} held: {_way_out(r.left)}"
         for r in opened
     ]
     return lines + [f"run       abandoned on {visible(row.on)}, {row.dropped} held dropped" for row in gone]
+
+
+def _way_out(left: str) -> str:
+    return f"the session ended {visible(left)}; resume it to end the run" if left else "learnloop run finish|abandon"
 
 
 def _git_words(place: Place, queued: int) -> str:

@@ -654,3 +654,24 @@ def test_a_command_that_cannot_record_for_the_hooks_succeeds_all_the_same(
     (found.state / brief.FILE).unlink()
     (found.state / brief.FILE).mkdir()
     assert learnloop("note", "Use uv.", cwd=repo).code == 0
+
+
+def test_a_run_left_open_when_the_session_ends_is_recorded_and_a_resume_takes_it_up_again(
+    hook: Hooks, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design §7: SessionEnd records the run; no outcome is made up, and what is held stays for the resumed session."""
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+    assert learnloop("run", "start", cwd=repo).code == 0
+    learnloop("note", "Move fixtures first.", cwd=repo)
+    assert learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]["left"] == ""
+    hook("SessionEnd", reason="prompt_input_exit")
+    left = learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]
+    assert (left["session"], left["held"], bool(left["left"])) == (SESSION, 1, True)
+    assert f"1 held: the session ended {left['left']}; resume it to end the run" in learnloop("status", cwd=repo).out
+    hook("SessionStart", source="resume")
+    learnloop("note", "Move the types second.", cwd=repo)
+    assert learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]["left"] == ""
+    ended = learnloop("run", "finish", "ok", "--verified", "--json", cwd=repo).json
+    assert [row["slug"] for row in ended["kept"]] == ["move-fixtures-first", "move-the-types-second"]
+    hook("SessionEnd", reason="other")
+    assert learnloop("status", "--json", cwd=repo).json["runs"] == {"open": [], "abandoned": []}
