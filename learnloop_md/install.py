@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,6 +140,8 @@ def _written(call: Call, target: Target, before: str | None, after: str | None, 
         shown = ""
     if _text(target.path) != before:
         raise UnableError(f"{target.path} changed meanwhile", "run the command again", code="changed")
+    if before is not None and not target.path.stat().st_mode & 0o222:  # a replace would ask nobody
+        raise UnableError(f"{target.path} is read-only", "make it writable first (chmod u+w)", code="read-only")
     _write(target, before, after, action)
     return Answer("\n".join([*filter(None, [shown]), _said(action, target, after)]), data)
 
@@ -180,6 +183,9 @@ def _write(target: Target, before: str | None, after: str | None, action: str) -
     store.write(target.path, None if after is None else after.encode())
     if action == "uninstalled":
         _forget(target.path)
+        if after is None and target.repo:
+            with suppress(OSError):  # others have files in it
+                target.path.parent.rmdir()
 
 
 # --- what an uninstall has to know ------------------------------------------------------------------------------------

@@ -478,6 +478,25 @@ def test_the_file_s_mode_is_kept(repo: Path, learnloop: Run, on_path: Path) -> N
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_a_read_only_file_is_left_alone(repo: Path, learnloop: Run, on_path: Path) -> None:
+    path = settings_of(repo)
+    path.write_text("{}")
+    path.chmod(0o444)
+    ran = learnloop("install", "--yes", cwd=repo)
+    assert (ran.code, path.read_text()) == (4, "{}")
+    assert f"{path} is read-only" in ran.err
+
+
+def test_a_folder_that_install_made_goes_again_unless_it_holds_more(repo: Path, learnloop: Run, on_path: Path) -> None:
+    folder = settings_of(repo).parent
+    for kept in (False, True):
+        learnloop("install", "--yes", cwd=repo)
+        if kept:
+            (folder / "notes.md").write_text("mine")
+        learnloop("uninstall", "--yes", cwd=repo)
+        assert folder.exists() == kept
+
+
 BAD = [
     ('{\n  "a": 1,\n}\n', ":3:1: trailing comma"),
     ('{\n  // mine\n  "a": 1\n}\n', ":2:3: a comment"),
