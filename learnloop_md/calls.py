@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import claude, git, place, repos, sessions
+from learnloop_md import claude, git, locks, place, repos, sessions
 from learnloop_md.errors import LearnloopError, RefusedError, UsageError
 from learnloop_md.lesson import check_day, slugify
 from learnloop_md.place import Place
@@ -105,7 +105,12 @@ class Call(NamedTuple):
 
     @property
     def hooked_places(self) -> list[Place]:
-        """The memories that a pre-commit hook looks at: the one named, else all that the repository tracks."""
+        """The memories that a pre-commit hook looks at: the one named, else all that the repository tracks.
+
+        None in a commit of ours, which was checked when it was planned.
+        """
+        if locks.ACTIVE in os.environ:
+            return []
         repo = git.find(self.cwd)
         return [self.place] if repo is None or self.text("memory") else place.in_repo(repo)
 

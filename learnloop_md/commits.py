@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from learnloop_md import busy, git, plumbing, store
+from learnloop_md import busy, git, githooks, plumbing, store
 from learnloop_md.errors import UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
@@ -255,7 +255,10 @@ class Commits:
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
-        made = plumbing.commit(repo, self.now.head, plumbing.Commit(files, told, who, self._signs))
+        work = plumbing.Commit(files, told, who, self._signs)
+        if self.place.settings.commit_run_hooks and self.now.head:
+            work = work._replace(message=githooks.agreed(repo, self.now.head, work))
+        made = plumbing.commit(repo, self.now.head, work)
         if made.in_index:
             self.last = {path: entries for path, entries in self.last.items() if path not in files}
         else:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from learnloop_md.errors import UnableError
 
+ACTIVE = "LEARNLOOP_ACTIVE"  # in the environment of a person's git hook that a commit of ours runs, under our lock
 PATIENCE_S = 60.0  # twenty writers in a row need three seconds
 
 

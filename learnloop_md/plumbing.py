@@ -141,11 +141,18 @@ def _index_lines(files: Mapping[str, str | None], width: int) -> bytes:
 
 def tree_with(repo: Repo, parent: str, files: Mapping[str, str | None]) -> str:
     """The tree of a commit with these paths changed ("mode blob", or None for a removal)."""
+    with index_of(repo, parent, files) as extra:
+        return call(repo.root, "write-tree", extra=extra).stdout.decode().strip()
+
+
+@contextmanager
+def index_of(repo: Repo, parent: str, files: Mapping[str, str | None]) -> Iterator[dict[str, str]]:
+    """An index of our own that holds a commit with these paths changed, and the environment that makes git use it."""
     with _private_index(repo) as (_, extra):
         call(repo.root, "read-tree", *([parent] if parent else ["--empty"]), extra=extra)
         given = _index_lines(files, len(parent) or 40)
         call(repo.root, "update-index", "-z", "--index-info", given=given, extra=extra)
-        return call(repo.root, "write-tree", extra=extra).stdout.decode().strip()
+        yield extra
 
 
 @contextmanager

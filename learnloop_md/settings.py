@@ -11,7 +11,7 @@ from learnloop_md.errors import UsageError
 from learnloop_md.lesson import TYPES
 
 FILE = ".learnloop.toml"
-_TABLES = ("hooks", "policy")  # their keys may stand in a table of their own
+_TABLES = ("hooks", "policy", "commit")  # their keys may stand in a table of their own
 _PYPROJECT, _MARKER = "pyproject.toml", "[tool.learnloop"
 
 
@@ -40,13 +40,14 @@ class Settings(NamedTuple):
     model: str = ""  # the person's own folder with model.onnx and tokenizer.json; never a repository's to choose
     correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
     commit_runs: bool = False  # whether outcomes of runs are committed in a code repository too (R004-90)
+    commit_run_hooks: bool = False  # whether pre-commit and commit-msg see our commits; never a repository's to choose
     hooks_commit: bool = False  # whether Claude's hooks may move HEAD of a code repository (design §6)
     policy_authors: int = 1  # different authors whose sightings a lesson needs before it graduates
     policy_owners: bool = False  # what CODEOWNERS guards names its owners, and no move gets past them
     policy_no_codify_on_default: bool = False  # a rule is codified by a reviewed merge only
 
 
-_OWN = frozenset(["model"])  # what only the person's own file may set
+_OWN = frozenset(["model", "commit_run_hooks"])  # what only the person's own file may set
 
 
 def load(roots: Iterable[Path]) -> Settings:
@@ -116,7 +117,7 @@ def _overlaid(settings: Settings, path: Path, table: Mapping[str, Any], *, own: 
     for key, given in _flat(table):
         value = given
         if key in _OWN and not own:
-            hint = "set it in your own config.toml: a repository must not choose a file that is run"
+            hint = "set it in your own config.toml: a repository must not choose what is run"
             raise UsageError(f"{path}: {key} is no setting of a repository", hint)
         if key not in Settings._fields:
             known = ", ".join(Settings._fields)

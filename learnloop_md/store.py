@@ -208,7 +208,9 @@ def save_ledger(place: Place, ledger: Ledger) -> None:
 
 
 def locked(place: Place) -> AbstractContextManager[None]:
-    """Hold the memory's lock."""
+    """Hold the memory's lock. Raises UnableError in a hook that a commit of ours runs: it would wait for itself."""
+    if locks.ACTIVE in os.environ:
+        raise UnableError("learnloop is making a commit", "do it after that commit", code="own-commit")
     return locks.held(place.state / "lock")
 
 
