@@ -65,9 +65,7 @@ def note(call: Call) -> Answer:
             call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old, alike=alike), place
         )
         answer = answer._replace(notices=(*answer.notices, *notices))
-        if not call.flag("dry_run"):
-            call.captured(str(answer.data["slug"]))
-            _kept_in_run(call, str(answer.data["slug"]))
+        remembered(call, answer)
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         return refused(error)
@@ -110,10 +108,13 @@ def told_held(saying: Saying, opened: OpenRun) -> Answer:
 HELD = {"action": "held", "slug": "", "state": "held", "commits": [], "queued": False, "paths": []}
 
 
-def _kept_in_run(call: Call, slug: str) -> None:
-    """Remember for the run that is open what was kept in it without waiting."""
+def remembered(call: Call, answer: Answer) -> None:
+    """Remember for the session, and for the run that is open, what was kept in it without waiting."""
+    if call.flag("dry_run"):
+        return
+    call.captured(str(answer.data["slug"]))
     if opened := runs.current(call.session):
-        runs.keep(opened, slug)
+        runs.keep(opened, str(answer.data["slug"]))
 
 
 def _alike(place: Place, notices: list[str]) -> Alike | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +295,30 @@ def test_the_lessons_of_steer_keep_their_status_and_their_counts(project: Home) 
         ("failed", "sensor offline", "shop"), ("ok", "", "shop"), ("ok", "all green", "shop")
     ]  # fmt: skip
     assert "3 runs (2 ok, 1 failed, success 67%)" in project.run("stats").out
+
+
+def test_the_answer_tells_the_commit_of_the_runs_too(project: Home) -> None:
+    """design §12: every commit, and every file that changed."""
+    (project.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    project.commit_all("Keep runs")
+    head = git(project.root, "rev-parse", "HEAD")
+    said = project.run("import", str(STEER / "lessons.db"), "--json").json
+    assert said["commits"] == git(project.root, "rev-list", "--reverse", f"{head}..").split()
+    assert len([path for path in said["paths"] if path.startswith(".runs/")]) == said["runs"] == 3
+
+
+def test_a_run_of_a_database_is_written_nowhere_but_among_the_runs(project: Home, tmp_path: Path) -> None:
+    """Its id is a text that may hold anything."""
+    file = tmp_path / "there" / "lessons.db"
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("CREATE TABLE lessons (id, text)")
+        base.execute("CREATE TABLE runs (id, status, created_at)")
+        base.execute("INSERT INTO runs VALUES ('x/../../../away', 'ok', '2026-01-01T00:00:00Z')")
+        base.commit()
+    assert project.run("import", str(file), "--json").json["runs"] == 1
+    assert project.run("import", str(file), "--json").json["runs"] == 0
+    assert [path.parent.name for path in project.root.rglob("*away.md")] == ["2026-01"]
 
 
 def test_the_database_of_steer_is_only_read(project: Home, tmp_path: Path) -> None:
