@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -40,9 +39,10 @@ def keep_record(call: Call, value: object) -> Answer:
 
 def _read(call: Call) -> str:
     name = call.text("from_")
+    if name == "-":
+        return verbs.standard_input()
     try:
-        data = sys.stdin.buffer.read() if name == "-" else (call.cwd / name).read_bytes()
-        return data.decode("utf-8-sig")
+        return (call.cwd / name).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} holds no UTF-8 text", "save it as UTF-8") from error
     except OSError as error:
@@ -56,12 +56,9 @@ def _json(text: str) -> Any:
         text = "\n".join(lines[1:-1])
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"no JSON: {error.msg} in line {error.lineno}", "learnloop capture --prompt tells the form"
-        ) from (error)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"no JSON: {error}", "learnloop capture --prompt tells the form") from error
+        where = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error
+        raise UsageError(f"no JSON: {where}", "learnloop capture --prompt tells the form") from error
 
 
 def run(call: Call) -> Answer:

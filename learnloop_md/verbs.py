@@ -49,11 +49,7 @@ def note(call: Call) -> Answer:
     try:
         if call.words.get("name") == "":  # given and empty: no name, not none
             check_slug("")
-        if saying.rule == "-":
-            said = standard_input()
-            guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
-            saying = life.from_text(said, saying)
-        life.check_saying(saying)
+        saying = checked(saying)
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.target
         saying = saying._replace(skill_version=skill.version(place))
@@ -134,6 +130,16 @@ def _advised(answer: Answer, rule: str, place: Place) -> Answer:
     return answer._replace(
         data={**answer.data, "advice": [row._asdict() for row in found]}, notices=answer.notices + told
     )
+
+
+def checked(saying: Saying) -> Saying:
+    """A saying that may be noted, taken from standard input where its rule is "-"."""
+    if saying.rule == "-":
+        said = standard_input()
+        guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
+        saying = life.from_text(said, saying)
+    life.check_saying(saying)
+    return saying
 
 
 def standard_input() -> str:
