@@ -272,6 +272,15 @@ def test_an_entry_without_a_summary_and_a_feature_request_are_told() -> None:
     ]
 
 
+def test_a_record_without_a_time_is_known_on_another_day(project: Home, tmp_path: Path) -> None:
+    """Once: it is of the day on which it came in."""
+    file = tmp_path / "records.jsonl"
+    file.write_text(json.dumps({**RECORDS[0], "timestamp": None}) + "\n")
+    assert project.learnloop("import", str(file), "--today", DAY, cwd=project.root).code == 0
+    again = project.learnloop("import", str(file), "--today", "2026-06-09", "--json", cwd=project.root)
+    assert (again.code, len(again.json["known"])) == (0, 1)
+
+
 # --- steer --------------------------------------------------------------------------------------------------------
 
 
