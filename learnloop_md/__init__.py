@@ -3,24 +3,11 @@
 What is public is loaded when it is first asked for: importing the package itself costs next to nothing.
 """
 
+# ruff: noqa: F403, F405 - a test holds the names to those of api
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from learnloop_md.api import Change as Change
-    from learnloop_md.api import Found as Found
-    from learnloop_md.api import Learnings as Learnings
-    from learnloop_md.api import LearnloopError as LearnloopError
-    from learnloop_md.api import Lesson as Lesson
-    from learnloop_md.api import Memory as Memory
-    from learnloop_md.api import Recalled as Recalled
-    from learnloop_md.api import RefusedError as RefusedError
-    from learnloop_md.api import UnableError as UnableError
-    from learnloop_md.api import UsageError as UsageError
-    from learnloop_md.api import add_learning as add_learning
-    from learnloop_md.api import fetch_learnings as fetch_learnings
-    from learnloop_md.api import memory_recall as memory_recall
-    from learnloop_md.api import memory_remember as memory_remember
-    from learnloop_md.api import save_learning as save_learning
+    from learnloop_md.api import *
 
 __version__ = "0.1.0"
 

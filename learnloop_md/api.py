@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from learnloop_md import door, repos, runs
 from learnloop_md import memory as snapshots
 from learnloop_md import place as places
-from learnloop_md import repos, runs
 from learnloop_md.answer import Answer
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
@@ -116,9 +116,7 @@ class Memory:
 
     def digest(self, budget: int = 2000) -> str:
         """The memory's digest for a person or a prompt, at most budget characters long (R004-70, R004-71)."""
-        from learnloop_md import views
-
-        return views.show(self._call(budget=budget)).text
+        return self._answer("show", budget=budget).text
 
     def recall(
         self,
@@ -142,17 +140,15 @@ class Memory:
         >>> found.text.splitlines()[0]
         '<learnloop-memory>'
         """
-        from learnloop_md import views
-
         words = {"task_type": task_type, "type": type, "tag": _texts(tags), "stack": _texts(stack), "format": format}
-        data = views.recall_lessons(self._call(task=task, limit=limit, budget=budget, **words)).data
-        return Recalled(tuple(map(_found, data["lessons"])), data["text"], data["tokens"])
+        data = self._answer("recall", task=task, limit=limit, budget=budget, **words).data
+        found = ({key: row[key] for key in Found._fields} for row in data["lessons"])
+        lessons = tuple(Found(**{**row, "verify_first": tuple(row["verify_first"])}) for row in found)
+        return Recalled(lessons, data["text"], data["tokens"])
 
     def status(self) -> Mapping[str, Any]:
         """Which memory this is and how it stands: the keys of `learnloop status --json`."""
-        from learnloop_md import views
-
-        return views.status(self._call()).data
+        return self._answer("status").data
 
     # --- changing -----------------------------------------------------------------------------------------------------
 
@@ -181,14 +177,12 @@ class Memory:
         Raises UsageError for words that are not known, RefusedError for a secret or a text that is too long; nothing
         is written then.
         """
-        from learnloop_md import verbs
-
         words = {
             "why": why, "how": how, "title": title, "name": name, "type": type, "kind": kind, "trigger": trigger,
             "context": context, "evidence": evidence, "tag": _texts(tags), "same": same, "new": new,
             "supersedes": supersedes, "manual": manual,
         }  # fmt: skip
-        return self._change(verbs.note, rule=_no_dash(rule), **words)
+        return self._change("note", rule=_no_dash(rule), **words)
 
     def confirm(self, name: str, evidence: str = "") -> Change:
         """It helped. An archived lesson that was disputed too often may come back (R004-31, R004-32).
@@ -196,33 +190,23 @@ class Memory:
         >>> Memory(run="r9").confirm("count-rows", evidence="the backfill of 3 May").action
         'confirmed'
         """
-        from learnloop_md import verbs
-
-        return self._change(verbs.confirm, slug=name, evidence=evidence)
+        return self._change("confirm", slug=name, evidence=evidence)
 
     def dispute(self, name: str, evidence: str = "") -> Change:
         """It misled. Disputed more often than seen and confirmed it is archived, unless pinned (R004-32)."""
-        from learnloop_md import verbs
-
-        return self._change(verbs.dispute, slug=name, evidence=evidence)
+        return self._change("dispute", slug=name, evidence=evidence)
 
     def pin(self, name: str, *, on: bool = True) -> Change:
         """Show it first, and let no rule archive it; on=False takes the pin away (R004-34)."""
-        from learnloop_md import verbs
-
-        return self._change(verbs.pin if on else verbs.unpin, slug=name)
+        return self._change("pin" if on else "unpin", slug=name)
 
     def forget(self, name: str) -> Change:
         """Archive it as forgotten (R004-34); `restore` brings it back."""
-        from learnloop_md import verbs
-
-        return self._change(verbs.forget, slug=name)
+        return self._change("forget", slug=name)
 
     def restore(self, name: str) -> Change:
         """Bring an archived or removed lesson back in the state it had."""
-        from learnloop_md import verbs
-
-        return self._change(verbs.restore, slug=name)
+        return self._change("restore", slug=name)
 
     def promote(self, name: str, into: Folder | None = None) -> Change:
         """Write it into learnings.md and archive it, in one commit (R004-40).
@@ -230,10 +214,8 @@ class Memory:
         into: a folder that gets the learnings.md, or another markdown file; else the skill's own folder, or the
         repository's root.
         """
-        from learnloop_md import verbs
-
         path = "" if into is None else str(self._cwd / into / "learnings.md" if _is_folder(self._cwd, into) else into)
-        return self._change(verbs.promote, slug=name, into=path)
+        return self._change("promote", slug=name, into=path)
 
     # --- runs ---------------------------------------------------------------------------------------------------------
 
@@ -245,10 +227,8 @@ class Memory:
         While a run is open, notes are held (their action is "held"); `run("finish", "ok", verified=True)` keeps them,
         any other end drops them (R003-20, R004-90). Raises RefusedError where notes are held and it is not verified.
         """
-        from learnloop_md import runverbs
-
         words = {"what": what, "outcome": outcome, "note": note, "verified": verified, "skill": skill, "task": task}
-        return runverbs.run(self._call(**words)).data
+        return self._answer("run", **words).data
 
     def remember(
         self,
@@ -267,31 +247,25 @@ class Memory:
         of_run: the run's id, where several are open or it has ended. Raises RefusedError outside of such a run, and for
         conversation, tool output and counters (R003-22).
         """
-        from learnloop_md import remembering
-
         words = {"why": why, "how": how, "type": type, "kind": kind, "evidence": evidence, "of_run": of_run}
-        return self._change(remembering.remember, text=_no_dash(text), tag=_texts(tags), **words)
+        return self._change("remember", text=_no_dash(text), tag=_texts(tags), **words)
 
     def capture(self, record: Mapping[str, Any]) -> Change:
         """Keep the record of a run, whatever its outcome (R000-20); its fields: docs/runs.md.
 
         Raises RefusedError that names every wrong field; nothing is written then (R000-24).
         """
-        from learnloop_md import runverbs
+        from learnloop_md import runverbs  # lazy: as each command is
 
-        return self._change(lambda call: runverbs.keep_record(call, record))
+        return _changed(runverbs.keep_record(self._call(), record))
 
     def stats(self) -> Mapping[str, Any]:
         """What runs and lessons add up to: the keys of `learnloop stats --json`; rates are whole per cent (R004-91)."""
-        from learnloop_md import runverbs
-
-        return runverbs.show_stats(self._call()).data
+        return self._answer("stats").data
 
     def sync(self) -> Change:
         """Absorb what people and Claude changed by hand, and commit what was queued. Conflicts stand in `more`."""
-        from learnloop_md import verbs
-
-        return self._change(verbs.sync)
+        return self._change("sync")
 
     # --- how ----------------------------------------------------------------------------------------------------------
 
@@ -301,10 +275,12 @@ class Memory:
         given = {key: value for key, value in all_words if value is not False and value not in ("", [])}
         return Call(given, self._cwd)
 
-    def _change(self, command: Callable[[Call], Answer], **words: Any) -> Change:
-        answer = command(self._call(**words))
-        _raise(answer)
-        return _changed(answer)
+    def _answer(self, command: str, **words: Any) -> Answer:
+        call = self._call(**words)
+        return door.answered(command, call.words, call.cwd)
+
+    def _change(self, command: str, **words: Any) -> Change:
+        return _changed(self._answer(command, **words))
 
 
 class Learnings(Memory):
@@ -393,20 +369,11 @@ def _no_dash(rule: str) -> str:
     return rule
 
 
-def _found(row: Mapping[str, Any]) -> Found:
-    """A row of the answer; keys that are added to it some day do not matter."""
-    known = {key: row[key] for key in Found._fields}
-    return Found(**{**known, "verify_first": tuple(row["verify_first"])})
-
-
-def _raise(answer: Answer) -> None:
-    """A refusal that a command answers in words is an error here."""
-    if error := answer.data.get("error"):
-        raise RefusedError(error["message"], error["hint"], code=error["code"])
-
-
 def _changed(answer: Answer) -> Change:
+    """What a command changed. Raises RefusedError for a refusal that it answers in words."""
     data = answer.data
+    if error := data.get("error"):
+        raise RefusedError(error["message"], error["hint"], code=error["code"])
     action, slug, state = (str(data.get(key, "")) for key in ("action", "slug", "state"))
     commits, paths = tuple(data.get("commits", ())), tuple(data.get("paths", ()))
     return Change(action, slug, state, commits, bool(data.get("queued")), paths, answer.notices, data)

@@ -1,4 +1,4 @@
-"""`learnloop mcp`, as the SDK's own client meets it over real pipes (design §11, R003-52)."""
+"""`learnloop mcp`, as the SDK's own client meets it (design §11, R003-52)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from learnloop_md import __version__, mcpserver, mcptools
+from learnloop_md import __version__, door, mcpserver, mcptools
+from learnloop_md.calls import Call
 from learnloop_md.commands import BY_NAME
 from learnloop_md.errors import RefusedError, UsageError
 from tests.conftest import Run, git
@@ -32,9 +33,8 @@ def sdk() -> None:
 
 
 @pytest.fixture
-def ask(sdk: None, memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Asks:
+def ask(sdk: None, memory: Path, repo: Path, learnloop: Run) -> Asks:
     """A server in a repository with one lesson in force and one candidate."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     learnloop("note", "Use uv, never pip.", "--run", "r1", "--tag", "tooling", cwd=repo)
     learnloop("note", "Use uv, never pip.", "--run", "r2")
     learnloop("note", "Name the table in every error.", "--run", "r1")
@@ -42,26 +42,30 @@ def ask(sdk: None, memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest
 
 
 class Asks:
-    """Each call is a server of its own, met over standard input and output."""
+    """Each call is a client of its own, met by a server in this process, or over real pipes by one that is started."""
 
-    def __init__(self, cwd: Path, *words: str) -> None:
-        self.cwd, self.words = cwd, words
+    def __init__(self, cwd: Path, *words: str, piped: bool = False) -> None:
+        self.cwd, self.words, self.piped = cwd, words, piped
 
     def __call__(self, act: Callable[[Any], Awaitable[Any]]) -> Any:
         import anyio
         from mcp.client import Client
-        from mcp.client.stdio import StdioServerParameters, stdio_client
-
-        params = StdioServerParameters(
-            command=SERVER[0], args=[*SERVER[1:], *self.words], cwd=self.cwd, env=dict(os.environ)
-        )
 
         async def run() -> Any:
             with anyio.fail_after(60):
-                async with Client(stdio_client(params)) as client:
+                async with Client(self._server(), mode="auto" if self.piped else "legacy") as client:
                     return await act(client)
 
         return anyio.run(run)
+
+    def _server(self) -> Any:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        if not self.piped:
+            _, words = door.parse(["mcp", *self.words]) or ("", {})
+            return mcpserver.made(Call(words, self.cwd))
+        command, *args = [*SERVER, *self.words]
+        return stdio_client(StdioServerParameters(command=command, args=args, cwd=self.cwd, env=dict(os.environ)))
 
     def tool(self, name: str, **arguments: Any) -> Any:
         return self(lambda client: client.call_tool(name, arguments))
@@ -174,8 +178,10 @@ def test_status_says_which_memory_and_why(ask: Asks, memory: Path) -> None:
     assert told["lessons"] == {"candidate": 1, "current": 1, "archived": 0}
 
 
-def test_a_memory_can_be_named(ask: Asks, tmp_path: Path, memory: Path) -> None:
-    named = Asks(tmp_path, "--memory", str(memory))
+def test_a_memory_can_be_named(ask: Asks, tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a server that the client starts."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    named = Asks(tmp_path, "--memory", str(memory), piped=True)
     assert named.tool("memory_status").structured_content["chosen_by"] == "--memory"
     assert ask.error("memory_confirm", slug="nothing")["code"] == "unknown-lesson"
 
@@ -353,9 +359,8 @@ def test_a_tool_that_is_none_and_a_resource_that_is_none_are_protocol_errors(ask
     assert ask(codes) == [-32602] * 3
 
 
-def test_where_there_is_no_memory_the_way_out_is_told(sdk: None, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_is_no_memory_the_way_out_is_told(sdk: None, repo: Path) -> None:
     """The server starts all the same: a memory may be made while it runs."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     ask = Asks(repo)
     assert ask.error("memory_recall", query="x")["hint"] == "run: learnloop init"
     assert [row.uri for row in ask(lambda client: client.list_resources()).resources] == ["memory://index"]
@@ -443,8 +448,11 @@ def test_what_a_lesson_says_cannot_leave_the_fence_or_give_orders(ask: Asks, mem
 # --- the wire -------------------------------------------------------------------------------------------------------
 
 
-def test_standard_output_carries_the_protocol_alone(ask: Asks, memory: Path, repo: Path) -> None:
+def test_standard_output_carries_the_protocol_alone(
+    ask: Asks, memory: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever commands print or git says; and the server ends with its client."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (memory / "broken.md").write_bytes(b"---\nname: [\n---\n\x00")
     messages: list[dict[str, Any]] = [
         {
