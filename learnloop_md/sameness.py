@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from math import fsum
 from typing import NamedTuple
 
 from learnloop_md.opposites import Turned, swapped, turned
@@ -98,7 +99,7 @@ def _side_by_side(a: Shape, b: Shape, known: frozenset[str]) -> Pair:
     strong = a.strong | b.strong
 
     def weight(words: Iterable[str]) -> float:
-        return sum(1.5 if w in strong else 0.4 if w in WEAKER else 1.0 for w in words)
+        return fsum(1.5 if w in strong else 0.4 if w in WEAKER else 1.0 for w in words)  # in any order the same
 
     def alone(words: frozenset[str], reasons: frozenset[str]) -> float:
         return weight(words - reasons - known) + weight(words & known - reasons) / 2
@@ -220,7 +221,7 @@ def one_is_turned(pair: Pair) -> Doubt | None:
 def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
     """In the same place of the sentence stands another word; in a sentence worded anew that may mean the same."""
     a, b = (_slots(shape, pair.shared | pair.typos) for shape in (pair.a, pair.b))
-    for place in a.keys() & b.keys():
+    for place in sorted(a.keys() & b.keys()):  # a set's own order is another in every process
         mine, other = a[place], b[place]
         if (mine | other) - WEAKER and not but & (mine | other):
             reworded = pair.score >= REWORDED and _verbatim(pair.a.said, pair.b.said) < TEMPLATE

@@ -1,6 +1,9 @@
 """When two rules are the same, near, or opposite (R004-30, R004-35, R001-31)."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -91,6 +94,20 @@ def test_a_text_with_a_word_is_the_same_as_itself(text: str) -> None:
 def test_the_answer_does_not_depend_on_the_order_of_the_store(text: str, stored: list[tuple[str, str]]) -> None:
     """The same texts always get the same answer (R004-35)."""
     assert rank(text, stored) == rank(text, stored[::-1])
+
+
+def test_every_process_gives_the_same_reason() -> None:
+    """R004-35: no answer hangs on the order of a set, which is another in every process."""
+    a = "Store dates in the ledger and read prices from the archive at night"
+    b = "Store names in the ledger and read totals from the archive at noon"
+    code = f"from learnloop_md.sameness import rank; print(rank({a!r}, [('b', {b!r})]))"
+    said = set()
+    for seed in "123456":
+        done = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        )
+        said.add(done.stdout)
+    assert len(said) == 1, said
 
 
 @pytest.mark.parametrize("piece", ["1_", "a_", "*a ", "`", "/a", "--a=/", "before a ", "not ", "(", "w1 ", "\ud800"])
