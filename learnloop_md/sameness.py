@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
@@ -54,9 +55,9 @@ class Pair(NamedTuple):
     score: float
 
 
-def rank(text: str, others: Iterable[tuple[str, str]], about: str = "") -> list[Likeness]:
+def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
     """The stored texts that are the same as, near to, or opposite of text, best first (R004-30, R004-35)."""
-    return rank_known(text, about, ((slug, other, "") for slug, other in others))
+    return rank_known(text, "", ((slug, other, "") for slug, other in others))
 
 
 def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) -> list[Likeness]:
@@ -68,7 +69,7 @@ def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) ->
         # Cheap first look: a pair with fewer common words cannot reach the lowest score.
         if seen and also and 10 * len(seen & also) < len(seen) + len(also):
             continue
-        if hit := _compare(asked, read(other), frozenset(words | _glance(more, hard=True))):
+        if hit := _compare(asked, read(other), words | _glance(more, hard=True)):
             found.append(Likeness(slug, *hit))
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
@@ -76,13 +77,14 @@ def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) ->
 _BITS = re.compile(r"[^\W_]+")
 
 
-def _glance(text: str, *, hard: bool = False) -> set[str]:
+@lru_cache(maxsize=20_000)
+def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
     """The stems of a plain text; nothing for one that needs a closer look."""
     words = _BITS.findall(text.lower()) if hard or text.isascii() else []
-    return {stem(word) for word in words if word not in STOP}
+    return frozenset(stem(word) for word in words if word not in STOP)
 
 
-def _compare(a: Shape, b: Shape, known: frozenset[str] = frozenset()) -> tuple[str, float, str] | None:
+def _compare(a: Shape, b: Shape, known: frozenset[str]) -> tuple[str, float, str] | None:
     if a.norm == b.norm:
         return ("same", 1.0, "equal after normalising") if a.norm else None
     pair = _side_by_side(a, b, known)
