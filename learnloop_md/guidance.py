@@ -34,7 +34,7 @@ class Manner(NamedTuple):
     program: str = "learnloop"
     skill_version: str = ""
     explain: bool = False
-    marks: Mapping[str, str] = {}
+    doubts: Mapping[str, Sequence[str]] = {}
 
 
 def make(best: Sequence[Hit], rest: Sequence[Hit], budget: int, manner: Manner) -> Given:
@@ -86,7 +86,8 @@ def _block_entry(hit: Hit, manner: Manner) -> list[str]:
     title = lessons.shorten(title, lessons.RULE_LIMIT)
     end = "" if text.endswith((".", "!", "?", "…", "。", "！", "？")) else "."
     day = lessons.newest_sighting(lesson)
-    lines = [f"- {f'[{day}] ' if day else ''}{title}: {text}{end}{_marks(hit.lesson, manner)}"]
+    marks = safe(f"{digest.marks(lesson, manner.skill_version)} {digest.doubt(lesson.slug, manner.doubts)}")
+    lines = [f"- {f'[{day}] ' if day else ''}{title}: {text}{end}{f' {marks}' if marks else ''}"]
     lines += [f"  Edge case: {safe(case)}" for case in lesson.edge_cases]
     return lines + _because(hit, manner)
 
@@ -102,24 +103,12 @@ def _titled(lesson: Lesson) -> tuple[str, str]:
     return title, said
 
 
-def _marks(lesson: Lesson, manner: Manner) -> str:
-    older = lesson.skill_version and manner.skill_version and lesson.skill_version != manner.skill_version
-    marks = [
-        f"[from v{safe(lesson.skill_version)}]" if older else "",
-        "(candidate)" if lesson.state == "candidate" else "",
-        safe(manner.marks.get(lesson.slug, "")),
-    ]
-    return "".join(f" {mark}" for mark in marks if mark)
-
-
 def _because(hit: Hit, manner: Manner) -> list[str]:
     return [f"  Why this: {safe(hit.why)}"] if manner.explain else []
 
 
 def _line_entry(hit: Hit, manner: Manner) -> list[str]:
-    doubt = manner.marks.get(hit.lesson.slug, "")
-    line = digest.line(hit.lesson, manner.skill_version) + (f" {safe(doubt)}" if doubt else "")
-    return [line, *_because(hit, manner)]
+    return [digest.line(hit.lesson, manner.skill_version, manner.doubts), *_because(hit, manner)]
 
 
 def _around_digest(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:

@@ -66,7 +66,7 @@ def test_recalled_entries_are_whole(rules: list[str], budget: int, chosen: str) 
         )
         for n, rule in enumerate(rules)
     ]  # fmt: skip
-    manner = Manner(chosen, explain=True, marks={"l1": f"[verify first: {rules[0]} went]"})
+    manner = Manner(chosen, explain=True, doubts={"l1": [f"{rules[0]} went"]})
     alone = {hit.lesson.slug: guidance.make([hit], [], 1 << 30, manner).text for hit in rows}
     made = guidance.make(rows[:5], rows[5:], budget, manner)
     assert tokens(made.text) <= budget
