@@ -41,7 +41,7 @@ _CLASSES = words_of(
     "branch file folder directory command flag option module function method class package tool library field type "
     "value name key call"
 )
-_NEG = words_of("not never no none nor cannot dont unlike")
+_NEG = words_of("not never no none nor cannot dont unlike nobody nothing")
 # These turn a "not" before them round.
 _UNDO = words_of("without avoid skip stop forbid refrain omit bypass circumvent prohibit ban")
 _BACK = words_of(
@@ -59,11 +59,16 @@ _DEGREE = words_of(
     "rarely seldom hardly barely sometimes occasionally sparingly usually often mostly may might some few own"
 )
 _LIMIT = words_of("only unless except until")
+# What may deny a rule as a whole: "refuse to squash", "squashing is a mistake".
+_DENIAL = words_of(
+    "refuse decline reject resist cease quit hesitate forget wrong mistake bad harm harmful hurt dangerous "
+    "pointless useless discourage forbidden prohibited banned disallowed outdated obsolete deprecated opposite false"
+)
 _PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill hand build type back look")  # check in
 SMALL = words_of("up down on off in out under over first")
 _DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
 _DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
-WEAKER, CLASSES, _VAGUE = (frozenset(map(stem, words)) for words in (_WEAK, _CLASSES, _PREDICATE))
+WEAKER, CLASSES, _VAGUE, _DENIES = (frozenset(map(stem, w)) for w in (_WEAK, _CLASSES, _PREDICATE, _DENIAL))
 _IDIOMS = tuple(
     (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
     for idiom, meaning in (
@@ -74,7 +79,8 @@ _IDIOMS = tuple(
         ("(?:pull|merge) requests?", "pr"),
         ("(?:open|raise|file|create|submit|send)(?= an? (?:pr|issue|ticket)\\b)", "open"),
         ("by hand", "manually"),
-        ("no longer", "not"),
+        ("(?:no longer|not|isn't) (?:true|valid)", "outdated"),
+        ("no longer|no more(?! than)", "not"),
         ("any ?more", ""),
         ("(?:bring|get|keep)(?= (?:[\\w-]+ ){0,3}up[ -]to[ -]date)", "update"),
         ("up[ -]to[ -]date", ""),
@@ -246,7 +252,7 @@ class _Reader:
 
     def note_small(self, raw: str) -> None:
         """Keep a grammar word that can change the meaning."""
-        if raw in SMALL | _LIMIT | _DEGREE:
+        if raw in SMALL | _LIMIT | _DEGREE or (self.sign and not self.reason and stem(raw) in _DENIES):
             self.small.add(raw)
         if raw in _ORDER - {"than", "then"} or raw == "first":
             self.small.add("an order")
