@@ -21,7 +21,7 @@ class Shape(NamedTuple):
     plus: frozenset[str]  # what is said to be so ...
     minus: frozenset[str]  # ... and what is negated; a word can stand in both
     order: frozenset[tuple[str, str]]  # (earlier or preferred, later or not)
-    ties: dict[str, set[str]]  # a word -> the prepositions it hangs on
+    ties: dict[str, set[str]]  # a word -> the prepositions and conditions it hangs on
     forms: dict[str, str]  # a stem -> the word as written
     small: frozenset[str]  # grammar words and signs that can change the meaning: only, unless, up, <=
     reasons: frozenset[str]  # words that only tell why
@@ -51,6 +51,8 @@ _BACK = words_of(
 _PREDICATE = words_of("use long allow permit welcome support need work accept valid recommend good")
 _TURN = words_of("but because since so if when unless while until then use prefer choose")  # a negation ends here
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
+_COND = words_of("if when while during unless")  # what they say reaches over "it is"
+_TYING = TIES | _COND
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
 _NEEDLESS, _COPULA = words_of("optional unnecessary needless unneeded superfluous"), words_of("is are be was were stay")
@@ -146,7 +148,7 @@ def read(text: str) -> Shape:
             reader.add([stem(raw)], name)
         else:
             reader.word(raw, body[m.end() : m.end() + 6].casefold())
-    reader.close()
+    reader.stop("")
     minus, plus = map(frozenset, reader.signs)
     if len(_CJK_NOT.findall(body)) % 2:
         minus, plus = plus, minus
@@ -192,6 +194,8 @@ class _Reader:
         self.clause, self.back, self.negated, self.sign = [], 0, False, True
 
     def stop(self, mark: str) -> None:
+        if self.negated and not self.clause and mark != ",":  # "don't: squash", "squash? no", but "no, squash"
+            self.small.add("not")
         # "no emojis in code, comments": what follows the comma may be negated or not.
         unsure = mark == "," and self.sign is not True
         self.close()
@@ -215,8 +219,8 @@ class _Reader:
 
     def word(self, raw: str, following: str) -> None:
         before, self.last, was = self.last, raw, self.sign
-        if raw in TIES or (raw in STOP and raw not in ARTICLES):
-            self.tie = raw if raw in TIES and before not in _PHRASAL else ""
+        if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
+            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
         pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
         against = over or pair or raw in _NEG or raw.endswith("n't")
