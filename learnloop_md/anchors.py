@@ -82,8 +82,8 @@ def _texts(lesson: Lesson) -> list[str]:
 def _words(text: str) -> Iterable[tuple[str, bool]]:
     """What may be a path, and whether a link says so."""
     for match in _SPAN.finditer(text):
-        words = match[2].split()
-        yield from ((word.strip("`'\"(),;"), False) for word in words if _is_path(word.strip("`'\"(),;")))
+        words = (word.strip("`'\"(),;") for word in match[2].split())
+        yield from ((word, False) for word in words if _is_path(word))
     for match in _LINK.finditer(_SPAN.sub(" ", text)):
         if not match[1].startswith("#") and not _URL.match(match[1]):
             yield match[1], True

@@ -107,7 +107,7 @@ _NAME = re.compile(
 )
 _SAID = re.compile(rf"[^\W{CJK}](?:[\w.'-]*\w)?|[{CJK}]")
 _LIST = re.compile(r"[\w`.-]+(?:, [\w`.-]+)*,? (?:and|or) [\w`.-]+")
-_BITS = re.compile(r"[^\W_]+")
+BITS = re.compile(r"[^\W_]+")
 _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
 _LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
@@ -162,7 +162,7 @@ def read(text: str) -> Shape:
     order, ties, forms = _order(reader.said), reader.ties, reader.forms
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
     clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
-    listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in _BITS.findall(m[0]))
+    listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
     return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed)
 
 

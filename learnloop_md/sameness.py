@@ -5,14 +5,13 @@ A missed repeat costs one more entry, a wrong merge loses a lesson: so every dou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
 from learnloop_md.opposites import Turned, swapped, turned
-from learnloop_md.reading import CLASSES, LONG, SMALL, WEAKER, Shape, read
+from learnloop_md.reading import BITS, CLASSES, LONG, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
@@ -74,13 +73,10 @@ def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) ->
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
 
-_BITS = re.compile(r"[^\W_]+")
-
-
 @lru_cache(maxsize=20_000)
 def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
     """The stems of a plain text; nothing for one that needs a closer look."""
-    words = _BITS.findall(text.lower()) if hard or text.isascii() else []
+    words = BITS.findall(text.lower()) if hard or text.isascii() else []
     return frozenset(stem(word) for word in words if word not in STOP)
 
 

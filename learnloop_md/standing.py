@@ -26,7 +26,6 @@ _PATHS = 2_000  # that git is asked about at once
 class Stale(NamedTuple):
     """What a lesson speaks of that is no longer as it was verified."""
 
-    slug: str
     anchor: Anchor
     what: str  # "changed", "gone" or "back"
 
@@ -62,7 +61,7 @@ def stale(place: Place, cwd: Path, rows: Iterable[Lesson], *, limit_s: float | N
             # What was verified counts; after a merge both sides' hashes may stand there, and one that holds is enough.
             faults = [_fault(one, row, left) for one in same if one.anchor.hash] or [_fault(same[0], row, left)]
             if all(faults):
-                found.setdefault(row.slug, []).append(Stale(row.slug, same[0].anchor, faults[0]))
+                found.setdefault(row.slug, []).append(Stale(same[0].anchor, faults[0]))
     return found
 
 
@@ -130,15 +129,7 @@ def _left(repo: git.Repo, paths: Sequence[str], limit_s: float | None) -> dict[s
     if (repo.git_dir / "info" / "sparse-checkout").exists():
         return {}  # what is not checked out is not gone
     asked = [path.rstrip("/") for path in paths[:_PATHS]]
-    words = [
-        "log",
-        "--no-show-signature",
-        "--no-renames",
-        "--diff-filter=AD",
-        "--name-status",
-        "--format=%x00%cs",
-        "-z",
-    ]
+    words = "log --no-show-signature --no-renames --diff-filter=AD --name-status --format=%x00%cs -z".split()
     try:
         done = git.call(repo.root, *words, "HEAD", "--", *asked, extra=_OFFLINE, check=False, limit_s=limit_s)
         days = _days(done.stdout.decode(errors="surrogateescape"))

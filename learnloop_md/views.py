@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from learnloop_md import digest, memory, skill, trust
 from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
@@ -18,9 +18,6 @@ from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
-
-if TYPE_CHECKING:
-    from learnloop_md.meaning import Meaning
 
 _GIT_S = 1.0  # what recall and show wait for the history of what is missing
 
@@ -152,9 +149,12 @@ def recall_lessons(call: Call) -> Answer:
     notices: list[str] = []
     least = _least_likeness(call)
     asked = bool(task.strip()) and (call.flag("semantic") or least is not None or place.settings.semantic)
-    model = _model(place, notices) if asked else None
-    alike = model.likeness if model else None
-    hits = recall.rank(memory.load(place).lessons.values(), query, call.today, alike)
+    model = None
+    if asked:
+        from learnloop_md import meaning  # lazy: a model
+
+        model = meaning.told(place, notices)
+    hits = recall.rank(memory.load(place).lessons.values(), query, call.today, model.likeness if model else None)
     if least is not None and model:
         hits = [hit for hit in hits if hit.likeness >= least]
     elif least is not None:
@@ -194,12 +194,6 @@ def _least_likeness(call: Call) -> float | None:
     if not 0 <= least <= 1:
         raise UsageError(f"--min-sim {given!r} is not a number from 0 to 1", "leave it away: ranking needs no limit")
     return least
-
-
-def _model(place: Place, notices: list[str]) -> Meaning | None:
-    from learnloop_md import meaning  # lazy: a model
-
-    return meaning.told(place, notices)
 
 
 def _project_name(place: Place) -> str:
