@@ -52,6 +52,7 @@ class Pair(NamedTuple):
     right: frozenset[str]
     known: frozenset[str]  # words that stand in the reasons of either lesson
     score: float
+    against: Turned  # how one says the contrary of the other
 
 
 def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
@@ -104,7 +105,7 @@ def _side_by_side(a: Shape, b: Shape, known: frozenset[str]) -> Pair:
 
     same = weight(shared) + len(typos) / 2
     score = 2 * same / ((2 * same + alone(left, a.reasons) + alone(right, b.reasons)) or 1)
-    return Pair(a, b, shared, typos, left, right, known, score)
+    return Pair(a, b, shared, typos, left, right, known, score, turned(a, b, left, right))
 
 
 def _typo(a: str, b: str) -> bool:
@@ -124,9 +125,8 @@ class Doubt(NamedTuple):
 
 def _judge(pair: Pair) -> tuple[str, str]:
     """The verdict on two rules and why: the first guard that has a doubt decides."""
-    against = turned(pair.a, pair.b, pair.left, pair.right)
-    if against.why and _are_opposites(pair, against):
-        return "opposite", _told(pair, Doubt(against.why, against.words))
+    if (doubt := one_is_turned(pair)) and _are_opposites(pair):
+        return "opposite", _told(pair, doubt)
     if pair.score < NEAR:
         return "", ""
     doubt = next((doubt for guard in GUARDS if (doubt := guard(pair))), None)
@@ -135,8 +135,9 @@ def _judge(pair: Pair) -> tuple[str, str]:
     return "near", _told(pair, doubt) if doubt else _counted(pair)
 
 
-def _are_opposites(pair: Pair, against: Turned) -> bool:
+def _are_opposites(pair: Pair) -> bool:
     """Whether two rules, one of which turns the other, speak of the same thing."""
+    against = pair.against
     if not against.sure and (all(_numbers(pair)) or all(_names(pair))):
         return False
     if against.why == "antonyms" and not against.words <= SMALL:  # in and out alone say little
@@ -212,8 +213,7 @@ def _apart(a: Shape, b: Shape, known: frozenset[str]) -> set[str]:
 
 def one_is_turned(pair: Pair) -> Doubt | None:
     """What one wants the other does not."""
-    against = turned(pair.a, pair.b, pair.left, pair.right)
-    return Doubt(against.why, against.words) if against.why else None
+    return Doubt(pair.against.why, pair.against.words) if pair.against.why else None
 
 
 def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
