@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,12 +105,16 @@ def figures(wanted: Callable[[str], bool] = lambda topic: True) -> list[Figure]:
 
 def pairs(wanted: Callable[[str], bool]) -> Iterator[Figure]:
     """Two lessons at a time: are they the same, do they contradict?"""
-    rows = [row for row in load("dev.jsonl") if wanted(row["topic"])]
-    told = [(row["label"], _verdict(row["a"], row["b"])) for row in rows]
+    told = [(label, verdict) for topic, label, verdict in _judged() if wanted(topic)]
     for name, label, verdict in (("recurrence", "same", "same"), ("contradiction", "contradiction", "opposite")):
         right = sum(1 for row in told if row == (label, verdict))
         yield Figure(f"{name}, pairs: precision", right, sum(1 for _, said in told if said == verdict))
         yield Figure(f"{name}, pairs: recall", right, sum(1 for true, _ in told if true == label))
+
+
+@cache
+def _judged() -> list[tuple[str, str, str]]:
+    return [(row["topic"], row["label"], _verdict(row["a"], row["b"])) for row in load("dev.jsonl")]
 
 
 _STORED = re.compile(r"[a-z0-9]+-\d\d(-n\d)?")
@@ -118,13 +123,7 @@ _NEW = re.compile(r"(?P<root>.*)-(?P<kind>[temhx])\d")
 
 def replay(wanted: Callable[[str], bool], alike: Alike | None = None) -> Iterator[Figure]:
     """One new lesson at a time against a store that holds near copies of it as well."""
-    rows = load("lessons_dev.jsonl")
-    store = [row for row in rows if _STORED.fullmatch(row["id"])]
-    told = []
-    for row in rows:
-        match = _NEW.fullmatch(row["id"])
-        if match and wanted(row["topic"]):
-            told.append((match["root"], match["kind"], capture(store, {**row, "id": ""}, alike)))
+    told = [row[1:] for row in _captured(alike) if wanted(row[0])]
     again = [(root, said) for root, kind, said in told if kind != "x"]
     against = [(root, said) for root, kind, said in told if kind == "x"]
     hard = [(root, said) for root, kind, said in told if kind == "h"]
@@ -141,22 +140,39 @@ def replay(wanted: Callable[[str], bool], alike: Alike | None = None) -> Iterato
     yield Figure("capture: direct opposites named as contradiction", named, len(against))
 
 
+@cache
+def _captured(alike: Alike | None) -> list[tuple[str, str, str, Row]]:
+    rows = load("lessons_dev.jsonl")
+    store = [row for row in rows if _STORED.fullmatch(row["id"])]
+    new = [(row, match) for row in rows if (match := _NEW.fullmatch(row["id"]))]
+    return [(row["topic"], m["root"], m["kind"], capture(store, {**row, "id": ""}, alike)) for row, m in new]
+
+
 def recalls(wanted: Callable[[str], bool], alike: Alike | None = None) -> Iterator[Figure]:
     """Tasks as a developer types them: is a lesson that matters among the first?"""
-    corpus, rows = load("recall_corpus_dev.jsonl"), load("recall_dev.jsonl")
-    rows = [row for row in rows if wanted(row["relevant"][0].rpartition("-")[0])]
-    places = []
-    for row in rows:
-        found = [one for one in recall(corpus, row["query"], 5 + len(row["ignore"]), alike) if one not in row["ignore"]]
-        places.append(next((n for n, one in enumerate(found) if one in row["relevant"]), 99))
+    places = [place for topic, place in _places(alike) if wanted(topic)]
     for k in (1, 5):
-        yield Figure(f"recall@{k}", sum(1 for place in places if place < k), len(rows))
+        yield Figure(f"recall@{k}", sum(1 for place in places if place < k), len(places))
 
 
-def prompts(wanted: Callable[[str], bool] = lambda topic: True) -> Iterator[Figure]:
+@cache
+def _places(alike: Alike | None) -> list[tuple[str, int]]:
+    """Of each task its topic, and the place of the first lesson that matters."""
+    corpus, places = load("recall_corpus_dev.jsonl"), []
+    for row in load("recall_dev.jsonl"):
+        found = [one for one in recall(corpus, row["query"], 5 + len(row["ignore"]), alike) if one not in row["ignore"]]
+        places.append((_topic(row), next((n for n, one in enumerate(found) if one in row["relevant"]), 99)))
+    return places
+
+
+def _topic(task: Row) -> str:
+    return str(task["relevant"][0].rpartition("-")[0])
+
+
+def prompts(wanted: Callable[[str], bool]) -> Iterator[Figure]:
     """What `recall_on_prompt` adds: to a task a lesson that matters, to small talk nothing."""
     corpus = {row["id"]: lesson_of(row) for row in load("recall_corpus_dev.jsonl")}
-    rows = [row for row in load("recall_dev.jsonl") if wanted(row["relevant"][0].rpartition("-")[0])]
+    rows = [row for row in load("recall_dev.jsonl") if wanted(_topic(row))]
     hits = 0
     for row in rows:
         index = recalling.Index(lesson for slug, lesson in corpus.items() if slug not in row["ignore"])
@@ -290,9 +306,9 @@ extra the words alone decide, and one line says so.
 **The same.** Two rules are weighed by the words they share, as stems, parts of names and numbers more than others,
 common verbs less; words that stand in the reasons, title or tags of either lesson count half against them. Above the
 threshold they are the same unless one of the guards in `sameness.GUARDS` has a doubt: the numbers differ, the names
-differ, one is turned, another word stands in the same place, roles are swapped, a limit or sign differs, one says
-more, one names more, each says more, too short, too long. A doubt ends in "near": a missed repeat costs one more
-entry, a wrong merge loses a lesson.
+differ, one is turned, another word stands in the same place, roles are swapped, a limit or sign (or a word that denies
+all of it, like "refuse" or "mistake") differs, one says more, one names more, each says more, too short, too long. A
+doubt ends in "near": a missed repeat costs one more entry, a wrong merge loses a lesson.
 
 **The opposite.** One rule wants by name what the other does not, sets the contrary word, or negates what the other
 states; and both speak of the same thing. Sharing words is no agreement: the opposite of a rule shares more words with

@@ -65,25 +65,17 @@ def spoken(lesson: Lesson) -> tuple[Anchor, ...]:
     return tuple(dict.fromkeys([*kept, *(one for one in said if one.linked or one.name not in known)]))[:_MOST]
 
 
-def _texts(lesson: Lesson) -> list[str]:
+def _texts(row: Lesson) -> list[str]:
     """What the lesson says, without its fenced code."""
-    said = (
-        lesson.rule,
-        lesson.why,
-        lesson.how,
-        lesson.context,
-        lesson.approach,
-        lesson.what_worked,
-        lesson.what_failed,
-    )
+    said = (row.rule, row.why, row.how, row.context, row.approach, row.what_worked, row.what_failed)
     return ["".join(line.raw for line in scan("\n" + text[:_LONG]) if line.place == "text") for text in said if text]
 
 
 def _words(text: str) -> Iterable[tuple[str, bool]]:
     """What may be a path, and whether a link says so."""
     for match in _SPAN.finditer(text):
-        words = match[2].split()
-        yield from ((word.strip("`'\"(),;"), False) for word in words if _is_path(word.strip("`'\"(),;")))
+        words = (word.strip("`'\"(),;") for word in match[2].split())
+        yield from ((word, False) for word in words if _is_path(word))
     for match in _LINK.finditer(_SPAN.sub(" ", text)):
         if not match[1].startswith("#") and not _URL.match(match[1]):
             yield match[1], True
@@ -124,11 +116,8 @@ def symbols(lesson: Lesson) -> tuple[str, ...]:
     for text in _texts(lesson):
         for match in _SPAN.finditer(text):
             name = _CALL.fullmatch(match[2].strip())
-            if (
-                name
-                and (name[2] or re.search(r"[a-z][A-Z]|\w_\w|\w\.\w", name[1]))
-                and (name[1][0].isupper() or not _is_path(name[1]))
-            ):
+            shaped = name and (name[2] or re.search(r"[a-z][A-Z]|\w_\w|\w\.\w", name[1]))
+            if name and shaped and (name[1][0].isupper() or not _is_path(name[1])):
                 found[name[1].rpartition(".")[2]] = None
     return tuple(found)[:_MOST]
 

@@ -26,6 +26,11 @@ class Row(NamedTuple):
     state: str
     private: bool
     text: str  # the bullet, made safe for a model's context
+    doubt: str = ""  # what is to be verified first
+
+    @property
+    def bullet(self) -> str:
+        return f"{self.text} {self.doubt}" if self.doubt else self.text
 
 
 class Brief(NamedTuple):
@@ -81,7 +86,7 @@ def is_served(place: Place, row: Row) -> bool:
 
 def served(place: Place, brief: Brief, wanted: Callable[[Row], bool]) -> list[str]:
     """The bullets of the wanted lessons whose files are as they were recorded."""
-    return [row.text for row in brief.rows if wanted(row) and is_served(place, row)]
+    return [row.bullet for row in brief.rows if wanted(row) and is_served(place, row)]
 
 
 def is_stale(place: Place, brief: Brief | None) -> bool:

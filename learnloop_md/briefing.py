@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
 from learnloop_md import brief, digest, lessonfile, skill, store
 from learnloop_md import lesson as lessons
 from learnloop_md.brief import Brief, Row
+from learnloop_md.fence import safe
 from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -20,7 +21,11 @@ _SETTLED_S = 2  # a file changed later than that before the look may have change
 
 def record(memory: Memory, today: str, *, waiting: int) -> None:
     """Keep for the hooks what may be served of this memory. Raises UnableError where it cannot be written."""
-    _save(memory.place, _made(memory, today, waiting))
+    known = brief.load(memory.place)
+    doubts = {(row.slug, row.stamp): row.doubt for row in known.rows} if known else {}
+    made = _made(memory, today, waiting)
+    rows = (row._replace(doubt=doubts.get((row.slug, row.stamp), "")) for row in made.rows)
+    _save(memory.place, made._replace(rows=tuple(rows)))
     if memory.place.settings.recall_on_prompt:
         from learnloop_md import recall  # lazy: 30 ms, and few want it
 
@@ -29,10 +34,11 @@ def record(memory: Memory, today: str, *, waiting: int) -> None:
         _keep(memory.place.state / brief.WORDS, data)
 
 
-def with_plan(place: Place, plan: str) -> None:
-    """Add what a cleanup would do to what was recorded."""
+def complete(place: Place, plan: str, doubts: Mapping[str, Sequence[str]]) -> None:
+    """Add to what was recorded what a cleanup would do, and what is to be verified first (design §9)."""
     if known := brief.load(place):
-        _save(place, known._replace(plan=plan))
+        rows = (row._replace(doubt=safe(digest.doubt(row.slug, doubts))) for row in known.rows)
+        _save(place, known._replace(plan=plan, rows=tuple(rows)))
 
 
 def _save(place: Place, made: Brief) -> None:

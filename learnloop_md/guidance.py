@@ -34,7 +34,7 @@ class Manner(NamedTuple):
     program: str = "learnloop"
     skill_version: str = ""
     explain: bool = False
-    marks: Mapping[str, str] = {}
+    doubts: Mapping[str, Sequence[str]] = {}
 
 
 def make(best: Sequence[Hit], rest: Sequence[Hit], budget: int, manner: Manner) -> Given:
@@ -58,7 +58,8 @@ def make(best: Sequence[Hit], rest: Sequence[Hit], budget: int, manner: Manner) 
         return Given("", ())
     count, (before, between, after) = found
     kept = [hit for hit in best if any(hit is one for one in order[:count])]
-    first, second = ([told[hit.lesson.slug] for hit in kept if tell.is_second(hit) is which] for which in (False, True))
+    later = {hit.lesson.slug for hit in kept if tell.grouped and recall.is_failure(hit.lesson)}
+    first, second = ([told[h.lesson.slug] for h in kept if (h.lesson.slug in later) is x] for x in (False, True))
     return Given("".join([before, *first, between, *second, after]).rstrip("\n"), tuple(kept))
 
 
@@ -86,7 +87,8 @@ def _block_entry(hit: Hit, manner: Manner) -> list[str]:
     title = lessons.shorten(title, lessons.RULE_LIMIT)
     end = "" if text.endswith((".", "!", "?", "…", "。", "！", "？")) else "."
     day = lessons.newest_sighting(lesson)
-    lines = [f"- {f'[{day}] ' if day else ''}{title}: {text}{end}{_marks(hit.lesson, manner)}"]
+    marks = safe(f"{digest.marks(lesson, manner.skill_version)} {digest.doubt(lesson.slug, manner.doubts)}")
+    lines = [f"- {f'[{day}] ' if day else ''}{title}: {text}{end}{f' {marks}' if marks else ''}"]
     lines += [f"  Edge case: {safe(case)}" for case in lesson.edge_cases]
     return lines + _because(hit, manner)
 
@@ -102,34 +104,17 @@ def _titled(lesson: Lesson) -> tuple[str, str]:
     return title, said
 
 
-def _marks(lesson: Lesson, manner: Manner) -> str:
-    older = lesson.skill_version and manner.skill_version and lesson.skill_version != manner.skill_version
-    marks = [
-        f"[from v{safe(lesson.skill_version)}]" if older else "",
-        "(candidate)" if lesson.state == "candidate" else "",
-        safe(manner.marks.get(lesson.slug, "")),
-    ]
-    return "".join(f" {mark}" for mark in marks if mark)
-
-
 def _because(hit: Hit, manner: Manner) -> list[str]:
     return [f"  Why this: {safe(hit.why)}"] if manner.explain else []
 
 
 def _line_entry(hit: Hit, manner: Manner) -> list[str]:
-    doubt = manner.marks.get(hit.lesson.slug, "")
-    line = digest.line(hit.lesson, manner.skill_version) + (f" {safe(doubt)}" if doubt else "")
-    return [line, *_because(hit, manner)]
+    return [digest.line(hit.lesson, manner.skill_version, manner.doubts), *_because(hit, manner)]
 
 
 def _around_digest(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
     """R004-70."""
-    program = manner.program
-    return (
-        f"{OPEN}\n{GUIDANCE}\n\n",
-        "",
-        f"{rest}\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n{CLOSE}",
-    )
+    return f"{OPEN}\n{GUIDANCE}\n\n", "", f"{rest}{digest.footer(manner.program)}{CLOSE}"
 
 
 def _text_entry(hit: Hit, manner: Manner) -> list[str]:
@@ -143,14 +128,11 @@ def _around_text(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
 
 
 class _Tell(NamedTuple):
-    """How a format tells one hit, what stands around several, and which of them are told behind the others."""
+    """How a format tells one hit, what stands around several, and whether failures are told behind the others."""
 
     entry: Callable[[Hit, Manner], list[str]]
     around: Callable[[Sequence[Hit], str, Manner], Pieces]
     grouped: bool = False
-
-    def is_second(self, hit: Hit) -> bool:
-        return self.grouped and recall.is_failure(hit.lesson)
 
 
 _TELL: Mapping[str, _Tell] = {

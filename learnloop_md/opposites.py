@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 from typing import NamedTuple
 
 from learnloop_md.reading import WEAKER, Shape
@@ -51,7 +52,7 @@ def _instead(a: Shape, b: Shape, turned: frozenset[str]) -> bool:
 
 
 def _weight(words: Iterable[str]) -> float:
-    return sum(0.4 if word in WEAKER else 1.0 for word in words)
+    return fsum(0.4 if word in WEAKER else 1.0 for word in words)
 
 
 def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:

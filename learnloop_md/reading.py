@@ -21,7 +21,7 @@ class Shape(NamedTuple):
     plus: frozenset[str]  # what is said to be so ...
     minus: frozenset[str]  # ... and what is negated; a word can stand in both
     order: frozenset[tuple[str, str]]  # (earlier or preferred, later or not)
-    ties: dict[str, set[str]]  # a word -> the prepositions it hangs on
+    ties: dict[str, set[str]]  # a word -> the prepositions and conditions it hangs on
     forms: dict[str, str]  # a stem -> the word as written
     small: frozenset[str]  # grammar words and signs that can change the meaning: only, unless, up, <=
     reasons: frozenset[str]  # words that only tell why
@@ -41,7 +41,7 @@ _CLASSES = words_of(
     "branch file folder directory command flag option module function method class package tool library field type "
     "value name key call"
 )
-_NEG = words_of("not never no none nor cannot dont unlike")
+_NEG = words_of("not never no none nor cannot dont unlike nobody nothing")
 # These turn a "not" before them round.
 _UNDO = words_of("without avoid skip stop forbid refrain omit bypass circumvent prohibit ban")
 _BACK = words_of(
@@ -51,6 +51,8 @@ _BACK = words_of(
 _PREDICATE = words_of("use long allow permit welcome support need work accept valid recommend good")
 _TURN = words_of("but because since so if when unless while until then use prefer choose")  # a negation ends here
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
+_COND = words_of("if when while during unless")  # what they say reaches over "it is"
+_TYING = TIES | _COND
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
 _NEEDLESS, _COPULA = words_of("optional unnecessary needless unneeded superfluous"), words_of("is are be was were stay")
@@ -59,11 +61,16 @@ _DEGREE = words_of(
     "rarely seldom hardly barely sometimes occasionally sparingly usually often mostly may might some few own"
 )
 _LIMIT = words_of("only unless except until")
+# What may deny a rule as a whole: "refuse to squash", "squashing is a mistake".
+_DENIAL = words_of(
+    "refuse decline reject resist cease quit hesitate forget wrong mistake bad harm harmful hurt dangerous "
+    "pointless useless discourage forbidden prohibited banned disallowed outdated obsolete deprecated opposite false"
+)
 _PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill hand build type back look")  # check in
 SMALL = words_of("up down on off in out under over first")
 _DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
 _DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
-WEAKER, CLASSES, _VAGUE = (frozenset(map(stem, words)) for words in (_WEAK, _CLASSES, _PREDICATE))
+WEAKER, CLASSES, _VAGUE, _DENIES = (frozenset(map(stem, w)) for w in (_WEAK, _CLASSES, _PREDICATE, _DENIAL))
 _IDIOMS = tuple(
     (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
     for idiom, meaning in (
@@ -74,7 +81,8 @@ _IDIOMS = tuple(
         ("(?:pull|merge) requests?", "pr"),
         ("(?:open|raise|file|create|submit|send)(?= an? (?:pr|issue|ticket)\\b)", "open"),
         ("by hand", "manually"),
-        ("no longer", "not"),
+        ("(?:no longer|not|isn't) (?:true|valid)", "outdated"),
+        ("no longer|no more(?! than)", "not"),
         ("any ?more", ""),
         ("(?:bring|get|keep)(?= (?:[\\w-]+ ){0,3}up[ -]to[ -]date)", "update"),
         ("up[ -]to[ -]date", ""),
@@ -99,7 +107,7 @@ _NAME = re.compile(
 )
 _SAID = re.compile(rf"[^\W{CJK}](?:[\w.'-]*\w)?|[{CJK}]")
 _LIST = re.compile(r"[\w`.-]+(?:, [\w`.-]+)*,? (?:and|or) [\w`.-]+")
-_BITS = re.compile(r"[^\W_]+")
+BITS = re.compile(r"[^\W_]+")
 _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
 _LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
@@ -140,7 +148,7 @@ def read(text: str) -> Shape:
             reader.add([stem(raw)], name)
         else:
             reader.word(raw, body[m.end() : m.end() + 6].casefold())
-    reader.close()
+    reader.stop("")
     minus, plus = map(frozenset, reader.signs)
     if len(_CJK_NOT.findall(body)) % 2:
         minus, plus = plus, minus
@@ -154,7 +162,7 @@ def read(text: str) -> Shape:
     order, ties, forms = _order(reader.said), reader.ties, reader.forms
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
     clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
-    listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in _BITS.findall(m[0]))
+    listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
     return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed)
 
 
@@ -186,6 +194,8 @@ class _Reader:
         self.clause, self.back, self.negated, self.sign = [], 0, False, True
 
     def stop(self, mark: str) -> None:
+        if self.negated and not self.clause and mark != ",":  # "don't: squash", "squash? no", but "no, squash"
+            self.small.add("not")
         # "no emojis in code, comments": what follows the comma may be negated or not.
         unsure = mark == "," and self.sign is not True
         self.close()
@@ -209,8 +219,8 @@ class _Reader:
 
     def word(self, raw: str, following: str) -> None:
         before, self.last, was = self.last, raw, self.sign
-        if raw in TIES or (raw in STOP and raw not in ARTICLES):
-            self.tie = raw if raw in TIES and before not in _PHRASAL else ""
+        if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
+            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
         pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
         against = over or pair or raw in _NEG or raw.endswith("n't")
@@ -246,7 +256,7 @@ class _Reader:
 
     def note_small(self, raw: str) -> None:
         """Keep a grammar word that can change the meaning."""
-        if raw in SMALL | _LIMIT | _DEGREE:
+        if raw in SMALL | _LIMIT | _DEGREE or (self.sign and not self.reason and stem(raw) in _DENIES):
             self.small.add(raw)
         if raw in _ORDER - {"than", "then"} or raw == "first":
             self.small.add("an order")

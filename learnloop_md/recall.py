@@ -179,9 +179,11 @@ def rank(rows: Iterable[Lesson], query: Query, today: str, alike: Alike | None =
 
     A pin or a person's word lifts only what is clearly relevant. Without a text all that pass the filters fit.
     """
-    index = Index(row for row in in_force(rows) if passes(row, query))
-    likeness = alike(query.text, index.rows) if alike and terms(query.text) else None
-    return ranked(index, query.text, today, likeness)
+    known = tuple(rows)
+    index = Index(row for row in in_force(known) if passes(row, query))
+    # It is asked of all: vectors are kept for those that it was asked of last.
+    likeness = dict(zip(known, alike(query.text, known), strict=True)) if alike and terms(query.text) else {}
+    return ranked(index, query.text, today, [likeness[row] for row in index.rows] if likeness else None)
 
 
 def in_force(rows: Iterable[Lesson]) -> list[Lesson]:

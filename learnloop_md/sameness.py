@@ -5,12 +5,13 @@ A missed repeat costs one more entry, a wrong merge loses a lesson: so every dou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from math import fsum
 from typing import NamedTuple
 
 from learnloop_md.opposites import Turned, swapped, turned
-from learnloop_md.reading import CLASSES, LONG, SMALL, WEAKER, Shape, read
+from learnloop_md.reading import BITS, CLASSES, LONG, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
@@ -51,11 +52,12 @@ class Pair(NamedTuple):
     right: frozenset[str]
     known: frozenset[str]  # words that stand in the reasons of either lesson
     score: float
+    against: Turned  # how one says the contrary of the other
 
 
-def rank(text: str, others: Iterable[tuple[str, str]], about: str = "") -> list[Likeness]:
+def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
     """The stored texts that are the same as, near to, or opposite of text, best first (R004-30, R004-35)."""
-    return rank_known(text, about, ((slug, other, "") for slug, other in others))
+    return rank_known(text, "", ((slug, other, "") for slug, other in others))
 
 
 def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) -> list[Likeness]:
@@ -67,21 +69,19 @@ def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) ->
         # Cheap first look: a pair with fewer common words cannot reach the lowest score.
         if seen and also and 10 * len(seen & also) < len(seen) + len(also):
             continue
-        if hit := _compare(asked, read(other), frozenset(words | _glance(more, hard=True))):
+        if hit := _compare(asked, read(other), words | _glance(more, hard=True)):
             found.append(Likeness(slug, *hit))
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
 
-_BITS = re.compile(r"[^\W_]+")
-
-
-def _glance(text: str, *, hard: bool = False) -> set[str]:
+@lru_cache(maxsize=20_000)
+def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
     """The stems of a plain text; nothing for one that needs a closer look."""
-    words = _BITS.findall(text.lower()) if hard or text.isascii() else []
-    return {stem(word) for word in words if word not in STOP}
+    words = BITS.findall(text.lower()) if hard or text.isascii() else []
+    return frozenset(stem(word) for word in words if word not in STOP)
 
 
-def _compare(a: Shape, b: Shape, known: frozenset[str] = frozenset()) -> tuple[str, float, str] | None:
+def _compare(a: Shape, b: Shape, known: frozenset[str]) -> tuple[str, float, str] | None:
     if a.norm == b.norm:
         return ("same", 1.0, "equal after normalising") if a.norm else None
     pair = _side_by_side(a, b, known)
@@ -98,14 +98,14 @@ def _side_by_side(a: Shape, b: Shape, known: frozenset[str]) -> Pair:
     strong = a.strong | b.strong
 
     def weight(words: Iterable[str]) -> float:
-        return sum(1.5 if w in strong else 0.4 if w in WEAKER else 1.0 for w in words)
+        return fsum(1.5 if w in strong else 0.4 if w in WEAKER else 1.0 for w in words)  # in any order the same
 
     def alone(words: frozenset[str], reasons: frozenset[str]) -> float:
         return weight(words - reasons - known) + weight(words & known - reasons) / 2
 
     same = weight(shared) + len(typos) / 2
     score = 2 * same / ((2 * same + alone(left, a.reasons) + alone(right, b.reasons)) or 1)
-    return Pair(a, b, shared, typos, left, right, known, score)
+    return Pair(a, b, shared, typos, left, right, known, score, turned(a, b, left, right))
 
 
 def _typo(a: str, b: str) -> bool:
@@ -125,9 +125,8 @@ class Doubt(NamedTuple):
 
 def _judge(pair: Pair) -> tuple[str, str]:
     """The verdict on two rules and why: the first guard that has a doubt decides."""
-    against = turned(pair.a, pair.b, pair.left, pair.right)
-    if against.why and _are_opposites(pair, against):
-        return "opposite", _told(pair, Doubt(against.why, against.words))
+    if (doubt := one_is_turned(pair)) and _are_opposites(pair):
+        return "opposite", _told(pair, doubt)
     if pair.score < NEAR:
         return "", ""
     doubt = next((doubt for guard in GUARDS if (doubt := guard(pair))), None)
@@ -136,8 +135,9 @@ def _judge(pair: Pair) -> tuple[str, str]:
     return "near", _told(pair, doubt) if doubt else _counted(pair)
 
 
-def _are_opposites(pair: Pair, against: Turned) -> bool:
+def _are_opposites(pair: Pair) -> bool:
     """Whether two rules, one of which turns the other, speak of the same thing."""
+    against = pair.against
     if not against.sure and (all(_numbers(pair)) or all(_names(pair))):
         return False
     if against.why == "antonyms" and not against.words <= SMALL:  # in and out alone say little
@@ -213,14 +213,13 @@ def _apart(a: Shape, b: Shape, known: frozenset[str]) -> set[str]:
 
 def one_is_turned(pair: Pair) -> Doubt | None:
     """What one wants the other does not."""
-    against = turned(pair.a, pair.b, pair.left, pair.right)
-    return Doubt(against.why, against.words) if against.why else None
+    return Doubt(pair.against.why, pair.against.words) if pair.against.why else None
 
 
 def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
     """In the same place of the sentence stands another word; in a sentence worded anew that may mean the same."""
     a, b = (_slots(shape, pair.shared | pair.typos) for shape in (pair.a, pair.b))
-    for place in a.keys() & b.keys():
+    for place in sorted(a.keys() & b.keys()):  # a set's own order is another in every process
         mine, other = a[place], b[place]
         if (mine | other) - WEAKER and not but & (mine | other):
             reworded = pair.score >= REWORDED and _verbatim(pair.a.said, pair.b.said) < TEMPLATE

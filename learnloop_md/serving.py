@@ -105,7 +105,7 @@ def of_prompt(now: Moment, prompt: str) -> str:
         for hit in recall.prompted(recall.loaded(words), prompt[:_PROMPT], today) if words else ():
             row = rows.get(hit.lesson.slug)
             if row and row.slug not in told and brief.is_served(memory, row):
-                bullets.setdefault(row.slug, row.text)
+                bullets.setdefault(row.slug, row.bullet)
     block = fence.block(
         "Lessons that may fit this prompt",
         list(bullets.values()),

@@ -26,7 +26,6 @@ _PATHS = 2_000  # that git is asked about at once
 class Stale(NamedTuple):
     """What a lesson speaks of that is no longer as it was verified."""
 
-    slug: str
     anchor: Anchor
     what: str  # "changed", "gone" or "back"
 
@@ -62,7 +61,7 @@ def stale(place: Place, cwd: Path, rows: Iterable[Lesson], *, limit_s: float | N
             # What was verified counts; after a merge both sides' hashes may stand there, and one that holds is enough.
             faults = [_fault(one, row, left) for one in same if one.anchor.hash] or [_fault(same[0], row, left)]
             if all(faults):
-                found.setdefault(row.slug, []).append(Stale(row.slug, same[0].anchor, faults[0]))
+                found.setdefault(row.slug, []).append(Stale(same[0].anchor, faults[0]))
     return found
 
 
@@ -130,15 +129,7 @@ def _left(repo: git.Repo, paths: Sequence[str], limit_s: float | None) -> dict[s
     if (repo.git_dir / "info" / "sparse-checkout").exists():
         return {}  # what is not checked out is not gone
     asked = [path.rstrip("/") for path in paths[:_PATHS]]
-    words = [
-        "log",
-        "--no-show-signature",
-        "--no-renames",
-        "--diff-filter=AD",
-        "--name-status",
-        "--format=%x00%cs",
-        "-z",
-    ]
+    words = "log --no-show-signature --no-renames --diff-filter=AD --name-status --format=%x00%cs -z".split()
     try:
         done = git.call(repo.root, *words, "HEAD", "--", *asked, extra=_OFFLINE, check=False, limit_s=limit_s)
         days = _days(done.stdout.decode(errors="surrogateescape"))
@@ -203,17 +194,12 @@ def _entry(repo: git.Repo, place: Place, row: Lesson, anchor: Anchor, went: set[
     """The entry of an anchor as it stands now; none for a folder, or for what was never there."""
     one = _stand(repo, place, row, anchor._replace(hash=anchor.hash or "0"))
     told = anchor._replace(path=one.path, linked=False) if anchor.linked else anchor
-    if one.data is not None:
-        fresh = anchors.now(told, one.data)
-        named = not anchor.symbol or anchors.lines_naming(one.data, anchor.symbol)
-        return [fresh.entry] if named else [told._replace(hash=GONE).entry] if anchor.name in went else _as_it_was(told)
+    if one.data is not None and (not anchor.symbol or anchors.lines_naming(one.data, anchor.symbol)):
+        return [anchors.now(told, one.data).entry]
     if anchor.name in went:
         return [told._replace(hash=GONE).entry]
-    return _as_it_was(told) if not one.there else []
-
-
-def _as_it_was(anchor: Anchor) -> list[str]:
-    return [anchor.entry] if anchor.hash else []
+    is_known = told.hash and (one.data is not None or not one.there)
+    return [told.entry] if is_known else []
 
 
 _DEFINES = r"(def|class|function|func|fn|const|let|var|type|interface|struct|enum|trait|module)[[:space:]]+"

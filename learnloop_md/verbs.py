@@ -315,15 +315,17 @@ def _synced(call: Call, place: Place) -> Answer:
 
 
 def _synced_for_claude(call: Call) -> Answer:
-    """As ever, and the cleanup plan is ready when the next session begins; nothing of it is done (R002-52)."""
-    from learnloop_md import briefing, curate, memory, sessions  # lazy: only what Claude's hooks start needs them
+    """As ever, and the cleanup plan and what to verify first are ready when the next session begins (R002-52)."""
+    from learnloop_md import briefing, curate, memory, sessions, standing  # lazy: Claude's hooks alone need them
 
     place = call.place
     answer = _synced(call, place)
     sessions.forget_old()
     loaded = memory.load(place)
-    if curate.reasons(loaded, call.today):
-        briefing.with_plan(place, curate.summary(curate.plan(loaded, call.today)))
+    plan = curate.summary(curate.plan(loaded, call.today)) if curate.reasons(loaded, call.today) else ""
+    active = [row for row in loaded.lessons.values() if row.is_active]
+    stale = standing.stale(place, call.cwd, active, limit_s=30)  # nobody waits for it
+    briefing.complete(place, plan, standing.told(stale))
     return answer
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from learnloop_md import digest, memory, skill, trust
 from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
@@ -17,10 +19,7 @@ from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
 
-if TYPE_CHECKING:
-    from learnloop_md.meaning import Meaning
-
-_GIT_S = 1.0  # what recall waits for the history of what is missing
+_GIT_S = 1.0  # what recall and show wait for the history of what is missing
 
 
 def status(call: Call) -> Answer:
@@ -134,7 +133,10 @@ def show(call: Call) -> Answer:
     title = place.folder.parent.name if place.kind == "skill" else _project_name(place)
     if call.flag("all"):
         budget = 1 << 30
-    made = digest.make(found, title, budget=budget, program=call.program, skill_version=version)
+    make = partial(digest.make, found, title, budget=budget, program=call.program, skill_version=version)
+    made = make()
+    if doubts := _doubts(call, place, made.shown):
+        made = make(doubts=doubts)  # at most as many find room
     shown = [_row(lesson, "pinned" if lesson.pinned else lesson.state) for lesson in made.shown]
     data = {"lessons": shown, "text": made.text, "tokens": tokens(made.text)}
     return Answer(made.text, data)  # it is safe already, and as long as it was measured
@@ -142,7 +144,7 @@ def show(call: Call) -> Answer:
 
 def recall_lessons(call: Call) -> Answer:
     """The lessons that fit a task, as injected text, as lines or as JSON (design §8)."""
-    from learnloop_md import guidance, recall, standing  # lazy: `show` needs none of them (20 ms)
+    from learnloop_md import guidance, recall  # lazy: `show` needs none of them (20 ms)
 
     chosen = call.text("format") or ("json" if call.flag("json") else "block")
     if chosen not in guidance.FORMATS:
@@ -153,18 +155,20 @@ def recall_lessons(call: Call) -> Answer:
     notices: list[str] = []
     least = _least_likeness(call)
     asked = bool(task.strip()) and (call.flag("semantic") or least is not None or place.settings.semantic)
-    model = _model(place, notices) if asked else None
-    alike = model.likeness if model else None
-    hits = recall.rank(memory.load(place).lessons.values(), query, call.today, alike)
+    model = None
+    if asked:
+        from learnloop_md import meaning  # lazy: a model
+
+        model = meaning.told(place, notices)
+    hits = recall.rank(memory.load(place).lessons.values(), query, call.today, model.likeness if model else None)
     if least is not None and model:
         hits = [hit for hit in hits if hit.likeness >= least]
     elif least is not None:
         notices.append("--min-sim needs a model and a task: not applied")
     best, rest = recall.choose(hits, call.number("limit", 5))
     best = [recall.explained(hit, task) for hit in best]
-    doubts = standing.told(standing.stale(place, call.cwd, [hit.lesson for hit in best], limit_s=_GIT_S))
-    marks = {slug: f"[verify first: {', '.join(said)}]" for slug, said in doubts.items()}
-    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"), marks)
+    doubts = _doubts(call, place, [hit.lesson for hit in best])
+    manner = guidance.Manner(chosen, call.program, skill.version(place), call.flag("explain"), doubts)
     given = guidance.make(best, rest, call.number("budget", guidance.BUDGET), manner)
     shown = [
         {**_row(hit.lesson, hit.why), "score": hit.score, "verify_first": doubts.get(hit.lesson.slug, [])}
@@ -175,6 +179,13 @@ def recall_lessons(call: Call) -> Answer:
         notices.append("nothing in this memory fits" if not best else "the budget is too small")
     text = json.dumps(data, ensure_ascii=False) if chosen == "json" else given.text
     return Answer(text, data, tuple(notices))
+
+
+def _doubts(call: Call, place: Place, rows: Sequence[Lesson]) -> dict[str, list[str]]:
+    """By lesson what it speaks of that changed or went (design §9)."""
+    from learnloop_md import standing  # lazy: a memory without lessons needs none of it
+
+    return standing.told(standing.stale(place, call.cwd, rows, limit_s=_GIT_S)) if rows else {}
 
 
 def _least_likeness(call: Call) -> float | None:
@@ -189,12 +200,6 @@ def _least_likeness(call: Call) -> float | None:
     if not 0 <= least <= 1:
         raise UsageError(f"--min-sim {given!r} is not a number from 0 to 1", "leave it away: ranking needs no limit")
     return least
-
-
-def _model(place: Place, notices: list[str]) -> Meaning | None:
-    from learnloop_md import meaning  # lazy: a model
-
-    return meaning.told(place, notices)
 
 
 def _project_name(place: Place) -> str:

@@ -6,7 +6,7 @@ form; `words` brings them to their stems.
 
 # One meaning each, so that a rule may be worded with either; the first word stands for all (matching and recall).
 SYNONYMS = (
-    "use/used/using/employ/utilise/utilize run/execute/invoke/launch delete/remove/erase/drop "
+    "use/used/using/employ/utilize run/execute/invoke/launch delete/remove/erase/drop "
     "edit/modify/change/alter/adjust/tweak add/append/insert/introduce check/verify/validate "
     "fix/repair/correct/resolve select/choose/pick/chosen store/save/persist answer/reply/response/respond ask/request "
     "explain/describe begin/start/commence finish/complete stop/halt/terminate fetch/load/retrieve show/display "
@@ -14,9 +14,9 @@ SYNONYMS = (
     "break/broke/broken throw/raise/thrown wrap/surround/enclose convert/transform restrict/limit/cap "
     "approval/permission/consent/ok/okay allow/permit forbid/prohibit/ban reduce/decrease/lower obtain/get/got "
     "long/lengthy short/brief/concise large/big/huge small/little/tiny fast/quick/rapid empty/blank "
-    "specific/concrete/particular whole/entire/full/absolute previous/former new/fresh necessary/needed "
-    "automatic/automatically manual/manually serial/sequential identical/equal unstable/flaky "
-    "repo/repository directory/folder/dir config/configuration/cfg database/db docs/documentation/doc argument/arg "
+    "specific/concrete/particular whole/entire/full/absolute previous/former new/fresh "
+    "serial/sequential identical/equal unstable/flaky "
+    "repo/repository directory/folder/dir config/configuration/cfg database/db docs/documentation argument/arg "
     "environment/env message/msg parameter/param function/func variable/var attribute/attr property/prop "
     "reference/ref dependency/dep library/lib package/pkg command/cmd source/src temporary/temp/tmp utility/util "
     "identifier/id character/char integer/int number/num application/app administrator/admin development/dev "
@@ -33,15 +33,15 @@ ANTONYMS = (
     "show/hide lock/unlock public/private local/remote local/global absolute/relative internal/external "
     "inside/outside above/below upper/lower true/false uppercase/lowercase left/right top/bottom "
     "ascending/descending asc/desc explicit/implicit static/dynamic new/old mutable/immutable "
-    "required/optional mandatory/optional plural/singular foreground/background short/long early/late "
-    "fast/slow strict/lenient serial/parallel sequential/parallel manual/automatic manually/automatically "
+    "mandatory/optional plural/singular foreground/background short/long early/late "
+    "fast/slow strict/lenient serial/parallel manual/automatic "
     "sync/async synchronous/asynchronous push/pull read/write encode/decode single/multiple big/small "
-    "large/small high/low success/failure keep/delete store/delete create/delete eager/lazy hard/soft "
+    "high/low success/failure keep/delete store/delete create/delete eager/lazy hard/soft "
     "allowlist/denylist client/server input/output safe/unsafe secure/insecure on/off up/down over/under "
-    "in/out all/none same/different together/separate together/apart shared/separate visible/hidden earliest/latest "
+    "in/out together/separate together/apart shared/separate visible/hidden earliest/latest "
     "oldest/newest shallow/deep narrow/wide verbose/terse verbose/quiet detailed/short trusted/untrusted "
-    "online/offline sorted/unsorted signed/unsigned raw/escaped nullable/required encourage/discourage "
-    "horizontal/vertical odd/even even/odd prefix/suffix inclusive/exclusive stateful/stateless even/uneven "
+    "online/offline sorted/unsorted signed/unsigned raw/escaped encourage/discourage "
+    "horizontal/vertical odd/even prefix/suffix inclusive/exclusive stateful/stateless even/uneven "
     "import/export mount/unmount install/uninstall register/unregister subscribe/unsubscribe pin/unpin "
     "encrypt/decrypt compress/decompress serialize/deserialize upgrade/downgrade commit/revert merge/split "
     "combine/split grant/revoke attach/detach expand/collapse increment/decrement"
@@ -114,7 +114,6 @@ class/object/model/entity
 variable/constant/name/identifier
 loop/iterate/each/every
 script/bash/shell/command/cli/terminal
-directory/folder/dir
 file/document/path
 find/search/grep/locate/look/lookup/discover
 replace/substitute/swap

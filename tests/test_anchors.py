@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import anchors, git, lessonfile, place, repos, standing
+from learnloop_md import anchors, git, hooks, lessonfile, place, repos, standing
 from learnloop_md.anchors import Anchor
 from learnloop_md.lesson import Lesson
 from tests import conftest
@@ -117,7 +118,7 @@ def test_nothing_is_stale_while_the_path_is_there(told: Path, repo: Path, learnl
 
 
 def test_a_path_that_went_is_stale_everywhere(told: Path, repo: Path, learnloop: Run) -> None:
-    """Design §9: verify and check list it, recall labels it."""
+    """Design §9: verify and check list it, what serves it labels it."""
     commit(repo, {"src/load.py": None})
     done = verify(learnloop, "--json")
     assert (done.code, codes(done)) == (1, [("stale-anchor", "src/load.py went")])
@@ -127,9 +128,33 @@ def test_a_path_that_went_is_stale_everywhere(told: Path, repo: Path, learnloop:
     assert (checked.code, ("stale-anchor", "src/load.py went") in codes(checked)) == (0, True)
     recalled = learnloop("recall", "stream the rows", *TODAY)
     assert "[verify first: src/load.py went]" in recalled.out
+    assert "`stream` [verify first: src/load.py went]\n" in learnloop("show", *TODAY).out
     assert learnloop("recall", "stream the rows", "--json", *TODAY).json["lessons"][0]["verify_first"] == [
         "src/load.py went"
     ]
+
+
+def test_a_hook_labels_what_the_sync_at_the_end_of_a_session_found(
+    told: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design §9; the hook itself starts no git, and a command in between loses no label."""
+    monkeypatch.setenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1")
+
+    def labelled() -> bool:
+        said = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "3f2a81c0", "cwd": str(repo)}
+        text = hooks.answer(json.dumps(said).encode())
+        assert "`stream`" in text
+        return "`stream` [verify first: src/load.py went]" in text
+
+    commit(repo, {"src/load.py": None})
+    assert not labelled()
+    learnloop("sync", "--from-claude", cwd=repo)
+    assert labelled()
+    learnloop("note", "Buttons carry a label.", *TODAY, cwd=repo)
+    assert labelled()
+    commit(repo, {"src/load.py": "back\n"})
+    learnloop("sync", "--from-claude", cwd=repo)
+    assert not labelled()
 
 
 def test_a_deletion_that_nobody_committed_counts(told: Path, repo: Path, learnloop: Run) -> None:

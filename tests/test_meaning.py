@@ -102,6 +102,21 @@ def test_what_no_word_finds_is_found_by_its_meaning_alone_when_it_is_like_enough
         assert [hit.lesson.slug for hit in hits] == found
 
 
+def test_a_filter_makes_no_lesson_lose_its_vector() -> None:
+    """Vectors are kept of the lessons that the model was asked of last: a recall asks of the same as a note."""
+    rows = (lesson("a", "Warm the cache"), lesson("b", "Warm it", state="archived"), lesson("c", "Warm", type="user"))
+    asked: list[Sequence[Lesson]] = []
+
+    def alike(text: str, rows: Sequence[Lesson]) -> list[float]:
+        asked.append(rows)
+        return [0.5 for _ in rows]
+
+    hits = recall.rank(rows, recall.Query("warm", type="user"), "2026-01-01", alike)
+    matching.match(lesson("", "Warm the oven"), rows, alike)
+    assert [hit.lesson.slug for hit in hits] == ["c"]
+    assert asked == [rows, rows]
+
+
 def test_likeness_never_makes_two_lessons_the_same() -> None:
     """A wrong merge loses a lesson: opposites are as alike as rewordings."""
     rows = [lesson("a", "Never stage files by name."), lesson("b", "Warm the cache first.")]

@@ -1,6 +1,9 @@
 """When two rules are the same, near, or opposite (R004-30, R004-35, R001-31)."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -93,6 +96,20 @@ def test_the_answer_does_not_depend_on_the_order_of_the_store(text: str, stored:
     assert rank(text, stored) == rank(text, stored[::-1])
 
 
+def test_every_process_gives_the_same_reason() -> None:
+    """R004-35: no answer hangs on the order of a set, which is another in every process."""
+    a = "Store dates in the ledger and read prices from the archive at night"
+    b = "Store names in the ledger and read totals from the archive at noon"
+    code = f"from learnloop_md.sameness import rank; print(rank({a!r}, [('b', {b!r})]))"
+    said = set()
+    for seed in "123456":
+        done = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        )
+        said.add(done.stdout)
+    assert len(said) == 1, said
+
+
 @pytest.mark.parametrize("piece", ["1_", "a_", "*a ", "`", "/a", "--a=/", "before a ", "not ", "(", "w1 ", "\ud800"])
 def test_a_very_long_text_does_not_stall(piece: str) -> None:
     start = time.process_time()
@@ -100,12 +117,12 @@ def test_a_very_long_text_does_not_stall(piece: str) -> None:
     assert time.process_time() - start < 2
 
 
-def test_five_thousand_lessons_rank_quickly() -> None:
+def test_a_thousand_lessons_rank_quickly() -> None:
     verbs, things = ("cache", "pin", "log", "mock", "retry"), ("upload", "schema", "token", "export", "queue")
     rule = "Always {} the {} of service{} before the nightly job, not after it"
-    stored = [(f"l{i}", rule.format(verbs[i % 5], things[i // 5 % 5], i)) for i in range(5000)]
+    stored = [(f"l{i}", rule.format(verbs[i % 5], things[i // 5 % 5], i)) for i in range(1000)]
     start = time.process_time()
     found = rank(rule.format("cache", "upload", 0), stored)
-    assert time.process_time() - start < 5  # generous: slow machines run this too
+    assert time.process_time() - start < 1  # generous: slow machines run this too
     assert (found[0].slug, found[0].verdict) == ("l0", "same")
     assert sum(x.verdict == "same" for x in found) == 1

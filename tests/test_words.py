@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md.words import root, stem, terms
+from learnloop_md.reading import SMALL
+from learnloop_md.vocabulary import ANTONYMS, KIN, SYNONYMS
+from learnloop_md.words import STOP, cut, root, stem, terms
 
 
 @pytest.mark.parametrize(
@@ -24,6 +28,14 @@ from learnloop_md.words import root, stem, terms
 )
 def test_forms_of_one_word_have_one_stem(group: str) -> None:
     assert len({stem(word) for word in group.split()}) == 1, {word: stem(word) for word in group.split()}
+
+
+def test_no_group_of_the_vocabulary_is_idle() -> None:
+    """It joins words that are apart without it, and no pair of contraries stands there twice or is never looked at."""
+    idle = [group for group in SYNONYMS.split() if len({cut(word) for word in group.split("/")}) < 2]
+    idle += [group for group in KIN.split() if len({root(word) for word in group.split("/")}) < 2]
+    pairs = Counter(frozenset(map(stem, pair.split("/"))) for pair in ANTONYMS.split())
+    assert idle + [sorted(pair) for pair, times in pairs.items() if times > 1 or pair & STOP - SMALL] == []
 
 
 @pytest.mark.parametrize("pair", ["class clash", "need knee", "apply app", "status state", "commit comment"])
