@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from binascii import a2b_base64
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -72,7 +72,7 @@ def find_secrets(text: str) -> list[Secret]:
         *_encoded(folded.text, taken),
     ]
     found = [(folded.origin(start), folded.origin(end - 1) + 1, shape) for start, end, shape in hits]
-    return [_located(text, start, end, shape) for start, end, shape in sorted(found, key=lambda hit: hit[0])]
+    return list(_located(text, sorted(found, key=lambda hit: hit[0]))) if found else []
 
 
 def places(text: str) -> Counter[tuple[str, str]]:
@@ -98,20 +98,24 @@ def refuse_new(path: str, before: str, after: str) -> None:
         refuse_secrets({path: after})
 
 
-def _located(text: str, start: int, end: int, shape: Shape) -> Secret:
-    line_start = text.rfind("\n", 0, start) + 1
-    hiding = _hiding(text, start, end) if shape in TOKENS else ""
-    return Secret(shape.kind, shape.label, text.count("\n", 0, start) + 1, start - line_start + 1, hiding)
+def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Secret]:
+    breaks = [-1, *(match.start() for match in re.finditer("\n", text))]
+    fences = [match.end() for match in _compiled(r"(?m)^[ \t]*(?:```|~~~)").finditer(text)]
+    for start, end, shape in found:
+        line = bisect_left(breaks, start)
+        hiding = ""
+        if shape in TOKENS:
+            hiding = _hiding(text[start:end], fenced=bisect_right(fences, start) % 2 == 1)
+        yield Secret(shape.kind, shape.label, line, start - breaks[line - 1], hiding)
 
 
-def _hiding(text: str, start: int, end: int) -> str:
+def _hiding(token: str, *, fenced: bool) -> str:
     """What keeps a plain search, or a reader who skips code, from finding a token."""
-    if "\n" in text[start:end]:
+    if "\n" in token:
         return "split-by-newline"
-    if not text[start:end].isascii():
+    if not token.isascii():
         return "split-by-zero-width"
-    fences = _compiled(r"(?m)^[ \t]*(?:```|~~~)").findall(text, 0, start)
-    return "in-code-fence" if len(fences) % 2 else ""
+    return "in-code-fence" if fenced else ""
 
 
 # --- Making a text plain ---------------------------------------------------------------------------
