@@ -46,14 +46,18 @@ HARMLESS = [
 ]
 
 
+def codes(text: str) -> set[str]:
+    return {row.code for row in poison.every(text)}
+
+
 @pytest.mark.parametrize("row", ATTACKS, ids=lambda row: row["text"][:40])
 def test_an_order_is_found_by_its_kind(row: dict[str, str]) -> None:
-    assert row["code"] in poison.codes(row["text"])
+    assert row["code"] in codes(row["text"])
 
 
 @pytest.mark.parametrize("text", DISGUISES.values(), ids=list(DISGUISES))
 def test_a_disguise_does_not_hide_an_order(text: str) -> None:
-    assert "instruction-shaped" in poison.codes(text)
+    assert "instruction-shaped" in codes(text)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
