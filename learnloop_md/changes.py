@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import documents, head
-from learnloop_md import lesson as lessons
 from learnloop_md.documents import Known
 from learnloop_md.lesson import Event, Lesson, fold
 from learnloop_md.life import MERGED
@@ -247,8 +246,3 @@ def _renamed(old: Mapping[str, Known], new: Mapping[str, Known]) -> dict[str, st
 
 def _said(lesson: Lesson) -> tuple[str, str, str]:
     return fold(lesson.rule), fold(lesson.why), fold(lesson.how)
-
-
-def due(known: Known, sightings: int) -> bool:
-    """Whether a candidate has been seen often enough to be current."""
-    return lessons.is_repeated(known.lesson, sightings)
