@@ -293,9 +293,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
 
 def _past_limit(text: str) -> list[str]:
     """The slugs whose lines stand where Claude no longer reads."""
-    kept = index.loaded(text).split("\n")[: index.HARD_LINES]
-    inside = "\n".join(kept)[: index.HARD_CHARACTERS]
-    shown = {entry.target for entry in index.entries(inside)}
+    shown = {entry.target for entry in index.entries(index.loaded_part(text))}
     return [
         lessonfile.stem(e.target)
         for e in index.entries(text)
