@@ -72,7 +72,8 @@ def compare(base: Side, head: Side, *, asked: str, only: str | None = None, thei
     if only is not None and not places:
         raise UnableError(f"neither side has a memory in {only or '.'}", "name its folder", code="no-memory")
     rules = _Rules(base, head)
-    pairs = [_read(base, head, *two) for two in places if rules.changed or not _is_same(base, head, *two)]
+    gone = bool(sides.gone(base, head))  # a lesson may speak of it
+    pairs = [_read(base, head, *two) for two in places if rules.changed or gone or not _is_same(base, head, *two)]
     history = _history(base, head, pairs, rules)
     judge = policy.Judge(base, head, owners.read(base.text))
     rows = [_compared(base, head, pair, rules, history, judge) for pair in pairs]
@@ -248,7 +249,7 @@ def _compared(base: Side, head: Side, pair: Pair, rules: _Rules, history: Histor
     document = after.place.in_repo(after.place.document)
     findings = [
         f._replace(
-            commit=f.commit or history.commit(f.path) or history.commit(document),
+            commit=f.commit or ("" if f.code == "stale-anchor" else history.commit(f.path) or history.commit(document)),
             path=unsecret(f.path),
             message=unsecret(f.message),
         )
