@@ -23,16 +23,22 @@ class Report(NamedTuple):
 
 
 def of_notebook(text: str, name: str, today: str) -> tuple[list[Item], list[Fault]]:
-    """The entries of a notebook (memory.md, review-patterns.md): a current one was seen twice on its day."""
+    """The entries of a notebook (memory.md, review-patterns.md): a current one was seen twice on its day.
+
+    What an entry says besides its fields goes to its Why; what stands in a zone and is no entry is a fault.
+    """
     items = []
-    for row in notebook.entries(text):
+    rows = notebook.entries(text)
+    for row in rows:
         made = absorb.adopted_entry(row, "", "", today, "")
         key = f"notebook-{made.created}-{row.slug}"
-        rule = incoming.lesson(key, made.created, made.rule, why=made.why, how=made.how)
+        rule = incoming.lesson(key, made.created, made.rule, why=f"{made.why} {row.rest}", how=made.how)
         seen = tuple(event._replace(run=key + "-again" * n, evidence=name) for n, event in enumerate(made.seen))
         whole = made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
         items.append(Item(f"{name}:{row.start + 1}", whole, name=row.slug))
-    return items, []
+    known = {row.start for row in rows}
+    others = [row for row in notebook.sections(text) if row.zone and row.start not in known]
+    return items, [Fault(f"{name}:{row.start + 1}", "no entry: it has neither a day nor a lesson") for row in others]
 
 
 def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: str, *, strict: bool = False) -> Report:

@@ -331,6 +331,37 @@ def test_promoted_rules_come_in_as_current_and_ours_do_not(project: Home, tmp_pa
     assert lesson(project.folder, "a-lesson-added-by-hand-with-no-comment").created == DAY
 
 
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+def test_a_bullet_comes_in_whole_however_it_is_wrapped(project: Home, tmp_path: Path, eol: str) -> None:
+    """docs/import.md: nothing of a source is left out in silence, neither lines nor lists below a bullet."""
+    text = """Prose.
+
+- Squash fixup commits before
+  the review starts, (when: a branch
+  is shared) <!-- steer:lesson 7 2026-06-11 -->
+
+  They hide what changed.
+  - A list below.
+  ```
+  git rebase
+  ```
+1. A numbered rule
+goes on here.
+
+No bullet.
+  - Indented one
+  - Indented two
+# A heading
+"""
+    (tmp_path / "learnings.md").write_bytes(text.replace("\n", eol).encode())
+    assert _slugs(_bring(project, tmp_path / "learnings.md")) == [
+        "squash-fixup-commits-before-the-review-starts", "a-numbered-rule-goes-on-here", "indented-one", "indented-two"
+    ]  # fmt: skip
+    found = lesson(project.folder, "squash-fixup-commits-before-the-review-starts")
+    assert (found.rule, found.context) == ("Squash fixup commits before the review starts,", "a branch is shared")
+    assert (found.created, found.why) == ("2026-06-11", "They hide what changed. A list below. ``` git rebase ```")
+
+
 def test_the_database_and_its_promoted_file_are_one_source(project: Home) -> None:
     """The same lesson from both does not count twice."""
     _bring(project, STEER / "lessons.db")
@@ -354,6 +385,30 @@ def test_the_entries_of_a_notebook_come_in_with_their_zones(home: Home) -> None:
     assert (current.rule, current.how, len(current.seen)) == (
         "Public names need a deprecation first", "Suggest an alias", 2
     )  # fmt: skip
+
+
+def test_what_an_entry_says_besides_its_fields_comes_in_as_its_why(project: Home, tmp_path: Path) -> None:
+    """docs/import.md: nothing of a source is left out in silence; what is no entry is named."""
+    (tmp_path / "memory.md").write_text("""## Current Patterns
+
+### 2026-05-20 | Use rg
+Search with rg, because grep walks far.
+
+Second paragraph.
+
+### 2026-05-21 | Count rows
+- Context: It was empty.
+- Lesson: Count the rows first.
+- Evidence: PR 41
+
+### Undated prose
+It has no day.
+""")
+    done = _bring(project, tmp_path / "memory.md")
+    assert lesson(project.folder, "use-rg").why == "Search with rg, because grep walks far. Second paragraph."
+    found = lesson(project.folder, "count-rows")
+    assert (found.rule, found.why) == ("Count the rows first.", "It was empty. - Evidence: PR 41")
+    assert [row["where"] for row in done.json["refused"]] == ["memory.md:13"]
 
 
 def test_the_memorys_own_document_is_not_imported(home: Home) -> None:
