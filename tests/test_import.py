@@ -271,6 +271,22 @@ def test_an_entry_without_a_summary_and_a_feature_request_are_told() -> None:
     ]
 
 
+def test_an_entry_with_a_wrong_header_is_told() -> None:
+    """docs/import.md: each item was added, joined, known, or refused and why."""
+    text = "## [LRN-bad\n### Summary\nx\n\n### [ERR-20260310-001] y\n\n## About\n\n```\n## [LRN-YYYYMMDD-XXX]\n```\n"
+    items, faults = fromlearnings.read(text, "X.md")
+    assert (items, [row.where for row in faults]) == ([], ["X.md:1", "X.md:5"])
+
+
+@pytest.mark.parametrize("format_", ["promoted", "notebook", "learnings"])
+def test_a_source_in_which_nothing_is_found_is_told(project: Home, tmp_path: Path, format_: str) -> None:
+    """docs/import.md: a wrong --format does not look like a file that is known."""
+    (tmp_path / "k.jsonl").write_text('{"key": "a", "insight": "Use rg."}\n')
+    done = _bring(project, tmp_path / "k.jsonl", "--format", format_)
+    assert (done.code, done.json["action"]) == (0, "unchanged")
+    assert f"nothing in k.jsonl reads as --format {format_}" in done.err
+
+
 # --- steer --------------------------------------------------------------------------------------------------------
 
 
