@@ -71,9 +71,10 @@ def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: 
 
 
 def _refuse(refused: list[Fault], source: str) -> None:
-    lines = "; ".join(f"{row.where.removeprefix(f'{source}:')}: {row.why}" for row in refused)
+    told = sorted((int(row.where.rpartition(":")[2]), row.why) for row in refused)
+    lines = "; ".join(f"line {number}: {why}" for number, why in told)
     hint = "mend them, or bring in the others: --partial"
-    raise RefusedError(f"{source}: nothing was imported, bad lines {lines}", hint, code="bad-lines")
+    raise RefusedError(f"nothing was imported from {source}: {lines}", hint, code="bad-lines")
 
 
 def _brought(draft: Draft, item: Item, runs: dict[str, str]) -> tuple[str, str]:
