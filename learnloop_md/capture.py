@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from learnloop_md import guard, lessonfile, life
+from learnloop_md import guard, incoming, lessonfile, life
 from learnloop_md import lesson as lessons
 from learnloop_md import record as records
 from learnloop_md.errors import RefusedError
@@ -45,7 +45,7 @@ def capture(draft: Draft, told: Told, *, skill_version: str = "", own_run: bool 
     if told.record.id in known:
         return _known(draft, told, known[told.record.id].slug)
     told = _completed(told, draft.today, known)
-    event = Event(told.record.timestamp[:10], told.record.id if own_run else draft.run)
+    event = Event(incoming.day_of(told.record.timestamp, draft.today), told.record.id if own_run else draft.run)
     if same := _repeated(draft, told):
         return _seen(draft, same, event, told)
     slug = _add(draft, told, event, skill_version)
@@ -76,9 +76,8 @@ def _completed(told: Told, today: str, known: Iterable[str]) -> Told:
     """The record with the id and the time that it did not bring."""
     record = told.record
     time = record.timestamp or f"{today}T00:00:00Z"
-    return told._replace(
-        record=record._replace(timestamp=time, id=record.id or records.next_id(time[:10], known)),
-    )
+    run = record.id or records.next_id(incoming.day_of(time, today), known)
+    return told._replace(record=record._replace(timestamp=time, id=run))
 
 
 def _repeated(draft: Draft, told: Told) -> str:
@@ -117,7 +116,7 @@ def _add(draft: Draft, told: Told, event: Event, skill_version: str) -> str:
         type="project" if record.outcome == "failure" else "feedback",
         state="candidate",
         kind="success" if record.outcome == "success" else "failure",
-        created=record.timestamp[:10],
+        created=event.on,
         tags=told.tags,
         seen=(event,),
         confidence=told.confidence,

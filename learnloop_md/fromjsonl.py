@@ -50,8 +50,6 @@ def _item(value: Mapping[str, Any], where: str, today: str) -> tuple[str, Item]:
         told = records.read(value)
         if not told.record.id:
             told = told._replace(record=told.record._replace(id=incoming.key_of(json.dumps(value, sort_keys=True))))
-        if not told.record.timestamp:
-            told = told._replace(record=told.record._replace(timestamp=f"{today}T00:00:00Z"))
         return "", Item(where, told=told)
     rule = next((str(value[key]) for key in _TEXTS if isinstance(value.get(key), str) and value[key].strip()), "")
     if not rule:

@@ -87,7 +87,7 @@ def _run(row: Row, name: str, today: str) -> Run:
     time = _text(row, "created_at") or f"{today}T00:00:00Z"
     digits = re.sub(r"\D", "", time)[:14]
     return Run(
-        id=f"run_{digits[:8]}_{digits[8:14] or '000000'}_steer-{name}-{row['id']}",
+        id=f"run_{digits[:8]}_{digits[8:14] or '000000'}_steer-{name}-" + re.sub(r"\W", "-", str(row["id"])),
         status=runlog.STATUS_OF.get(_text(row, "status"), "failed"),
         created_at=time.replace("+00:00", "Z"),
         note=_text(row, "note"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from learnloop_md import (
     account,
@@ -11,6 +11,7 @@ from learnloop_md import (
     fromjsonl,
     fromlearnings,
     fromsteer,
+    guard,
     importing,
     notebook,
     runlog,
@@ -18,6 +19,7 @@ from learnloop_md import (
     store,
 )
 from learnloop_md.answer import Answer, visible
+from learnloop_md.apply import Done
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
 from learnloop_md.importing import Report
@@ -55,7 +57,10 @@ def bring_in(call: Call) -> Answer:
         reports.append(importing.bring(draft, source.items, source.faults, path.name, strict=strict))
 
     done = apply.change(place, call.asked, build)
-    runs = _runs(call, place, source.runs)
+    known = {run.id for run in runlog.load(place)}
+    runs = [run for run in source.runs if run.id not in known]
+    if runs and not call.flag("dry_run"):
+        done = _with_runs(call, place, done, runs)
     report = reports[0]
     is_empty = not (source.items or source.faults or source.runs)
     more = {
@@ -63,9 +68,9 @@ def bring_in(call: Call) -> Answer:
         "joined": [{"where": where, "slug": slug} for where, slug in report.joined],
         "known": [{"where": where, "slug": slug} for where, slug in report.known],
         "refused": [row._asdict() for row in report.refused],
-        "runs": runs,
+        "runs": len(runs),
     }
-    said = tuple(_words(report, runs))
+    said = tuple(_words(report, len(runs)))
     changed = bool(report.added or report.joined or runs)
     outcome = Outcome("imported" if changed else "unchanged", "", "", said, more, headline=_headline(path, report))
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
@@ -150,10 +155,11 @@ def _read_learnings(path: Path) -> Source:
     return Source(items, faults, [])
 
 
-def _runs(call: Call, place: Place, runs: list[Run]) -> int:
-    """Bring in how runs ended, those that are not here yet; how many that were."""
-    known = {run.id for run in runlog.load(place)}
-    new: list[Any] = [run for run in runs if run.id not in known]
-    if new and not call.flag("dry_run"):
-        running.record_all(place, call.asked, new)
-    return len(new)
+def _with_runs(call: Call, place: Place, done: Done, runs: list[Run]) -> Done:
+    """Keep how runs ended, without a note that holds a secret; what came in and they are one answer."""
+    kept = [run._replace(note="" if guard.find_secrets(run.note) else run.note) for run in runs]
+    for row in running.record(place, call.asked, kept, f"import {len(kept)} runs", "import"):
+        commits, notices = done.commits + row.commits, done.notices + row.notices
+        queued = done.queued or row.queued
+        done = done._replace(plans=done.plans + row.plans, commits=commits, queued=queued, notices=notices)
+    return done

@@ -25,9 +25,7 @@ def remember(call: Call) -> Answer:
         tags=call.many("tag"),
     )
     try:
-        if saying.rule == "-":
-            saying = life.from_text(verbs.standard_input(), saying)
-        life.check_saying(saying)
+        saying = verbs.checked(saying)
         _refuse_what_is_no_lesson(saying.rule)
         place = call.target
         saying = saying._replace(skill_version=skill.version(place))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from learnloop_md import head, headedit, store
 from learnloop_md.place import RUNS, Place
 from learnloop_md.tree import Field, HeadError, Tree, field_of
 
-_IGNORE = b"*\n"
+_RULE, _IGNORE = f"{RUNS}/.gitignore", b"*\n"
 STATUSES = ("ok", "partial", "failed")
 OUTCOME_OF = {"ok": "success", "partial": "partial", "failed": "failure"}  # ruling C19
 STATUS_OF = {**dict(zip(OUTCOME_OF.values(), OUTCOME_OF, strict=True)), **{status: status for status in STATUSES}}
@@ -58,13 +59,16 @@ def parse(text: str) -> Run | None:
         tree = head.read(parts).tree if parts else {}
     except HeadError:
         return None
-    if parts is None or not _text(tree, "id") or _text(tree, "status") not in STATUS_OF:
+    run_id = _text(tree, "id")  # names a file: one that would lead elsewhere is no run's
+    if parts is None or not run_id or "/" in run_id or not run_id.isprintable():
+        return None
+    if _text(tree, "status") not in STATUS_OF:
         return None
     texts = ("created_at", "skill", "skill_version", "workspace", "task", "began_at")
     answer = _text(tree, "human_confirmed")
     slugs = field_of(tree, "lessons")
     return Run(
-        id=_text(tree, "id"),
+        id=run_id,
         status=STATUS_OF[_text(tree, "status")],
         note=parts.body.strip(),
         verified=_text(tree, "verified") == "true",
@@ -91,14 +95,13 @@ def load(place: Place) -> list[Run]:
 
 def show_to_git(place: Place) -> None:
     """Take back that the folder ignores itself: from now on its files are committed."""
-    rule = place.folder / RUNS / ".gitignore"
-    if rule.is_file() and store.read_bytes(rule) == _IGNORE:
-        store.write(rule, None)
+    if store.read_bytes(place.folder / _RULE) == _IGNORE:
+        store.write_all(place.folder, {_RULE: None})
 
 
-def write_untracked(place: Place, run: Run) -> None:
-    """Write a run's file where git does not look: the folder ignores itself."""
-    rule = place.folder / RUNS / ".gitignore"
-    if place.repo and not rule.exists():
-        store.write(rule, _IGNORE)
-    store.write(place.folder / path_of(run.id), render(run).encode("utf-8", "surrogateescape"))
+def write_untracked(place: Place, runs: Iterable[Run]) -> None:
+    """Write the files of runs where git does not look: the folder ignores itself."""
+    files = {path_of(run.id): render(run).encode("utf-8", "surrogateescape") for run in runs}
+    if place.repo and not (place.folder / _RULE).exists():
+        files[_RULE] = _IGNORE
+    store.write_all(place.folder, files)

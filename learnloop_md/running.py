@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,8 +38,7 @@ class Ended(NamedTuple):
     kept: tuple[Kept, ...] = ()
     dropped: tuple[str, ...] = ()  # rules
     refused: tuple[tuple[str, LearnloopError], ...] = ()
-    commits: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    done: tuple[Done, ...] = ()
 
 
 def now_of(today: str) -> str:
@@ -52,13 +51,18 @@ def new_id(today: str) -> str:
     return f"run_{today.replace('-', '')}_{datetime.now(UTC):%H%M%S}_{os.urandom(2).hex()}"
 
 
-def start(session: str, today: str, *, home: str = "", skill_name: str = "", task: str = "") -> OpenRun:
+def start(session: str, asked: Asked, *, home: str = "", skill_name: str = "", task: str = "") -> OpenRun:
     """Open a run: from now on notes are held. Raises UsageError where one is open in this session."""
     guard.refuse_secrets({"--skill": skill_name, "--task": task})
+    opened = OpenRun(session, new_id(asked.today), now_of(asked.today), home, skill_name, task)
     with runs.locked(session):
-        runs.begin(session, new_id(today), now_of(today), home=home, skill=skill_name, task=task)
-    opened = runs.current(session)
-    assert opened is not None, "it was opened just now"
+        if there := runs.current(session):
+            held = f" ({len(there.held)} held)" if there.held else ""
+            message = f"a run is open in this session since {there.since}{held}"
+            hint = "end it first: learnloop run finish ok|partial|failed, or run abandon"
+            raise UsageError(message, hint, code="open")
+        if not asked.dry_run:
+            runs.begin(opened)
     return opened
 
 
@@ -80,19 +84,15 @@ def hold(session: str, where: Place, saying: Saying, asked: Asked, **how: Any) -
     return opened
 
 
-def abandon(session: str, today: str) -> tuple[OpenRun, tuple[str, ...]]:
-    """Leave a run: nothing of it is kept but a line that it was (R003-21)."""
+def abandon(session: str, asked: Asked) -> tuple[OpenRun, tuple[str, ...]]:
+    """Leave a run: nothing of it is kept but a line that it was (R003-21). Raises UsageError where none is open."""
     with runs.locked(session):
-        opened = _opened(session)
-        runs.end(opened, "abandoned", today, dropped=len(opened.held))
+        opened = runs.current(session)
+        if opened is None:
+            raise UsageError("no run is open in this session", "begin one: learnloop run start", code="no-run")
+        if not asked.dry_run:
+            runs.end(opened, "abandoned", asked.today, dropped=len(opened.held))
     return opened, tuple(_rule(row) for row in opened.held)
-
-
-def _opened(session: str) -> OpenRun:
-    opened = runs.current(session)
-    if opened is None:
-        raise UsageError("no run is open in this session", "begin one: learnloop run start", code="no-run")
-    return opened
 
 
 def _rule(row: Row) -> str:
@@ -113,17 +113,17 @@ def finish(session: str, where: Place, asked: Asked, status: str, *, note: str =
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
             hint = "say --verified when the result was checked; else: run finish failed, or run abandon"
             raise RefusedError(f"{count}, and the run is not verified", hint, code="unverified")
+        if asked.dry_run:
+            return Ended(_run(where, asked, status, opened, note, (), verified=verified))
         kept, refused = _flushed(held, asked) if verified else ((), ())
         dropped = () if verified else tuple(_rule(row) for row in held)
         here = [row.outcome.slug for row in kept if row.place.folder == where.folder]
         slugs = [*(opened.kept if opened else ()), *here]
         run = _run(where, asked, status, opened, note, slugs, verified=verified)
-        done = record(where, asked, run)
+        done = (*(row.done for row in kept), *record(where, asked, [run], f"run {status} {run.id}"))
         if opened:
             runs.end(opened, status, asked.today, dropped=len(dropped))
-    commits = tuple(commit for row in kept for commit in row.done.commits)
-    notices = tuple(notice for row in kept for notice in row.done.notices)
-    return Ended(run, kept, dropped, refused, commits + (done.commits if done else ()), notices)
+    return Ended(run, kept, dropped, refused, done)
 
 
 def _check(status: str, note: str, *, verified: bool) -> None:
@@ -185,58 +185,38 @@ def workspace(where: Place) -> str:
     return where.repo.main_root.name if where.repo else where.folder.parent.name
 
 
-def record(where: Place, asked: Asked, run: Run, change: str = "run") -> Done | None:
-    """Keep how a run ended: as a commit of its own, or in a file that git does not look at."""
-    if asked.dry_run:
-        return None
+def record(where: Place, asked: Asked, ended: Sequence[Run], subject: str, change: str = "run") -> tuple[Done, ...]:
+    """Keep how runs ended: as a commit of its own, or in files that git does not look at."""
     if not runlog.is_kept_in_git(where):
         with store.locked(where):
-            runlog.write_untracked(where, run)
-        return None
-    path = runlog.path_of(run.id)
+            runlog.write_untracked(where, ended)
+        return ()
     runlog.show_to_git(where)
 
     def build(draft: Draft) -> None:
         private = draft.memory.private  # not even the name of a private lesson gets into git
-        told = run._replace(lessons=tuple(slug for slug in run.lessons if slug not in private))
-        before = store.read_bytes(where.folder / path)
-        draft.edit(path, None if before is None else before.decode("utf-8", "replace"), runlog.render(told))
-        draft.cut(change, [], run.note, subject=f"learnloop: {change} {run.status} {run.id}")
+        for run in ended:
+            told = run._replace(lessons=tuple(slug for slug in run.lessons if slug not in private))
+            path = runlog.path_of(run.id)
+            before = store.read_bytes(where.folder / path)
+            draft.edit(path, None if before is None else before.decode("utf-8", "replace"), runlog.render(told))
+        draft.cut(change, [], ended[0].note if len(ended) == 1 else "", subject=f"learnloop: {subject}")
 
-    return apply.change(where, asked, build)
-
-
-def record_all(where: Place, asked: Asked, runs: Iterable[Run]) -> None:
-    """Keep how several runs ended that were recorded elsewhere; what holds a secret is told without its note."""
-    rows = [run if not guard.find_secrets(run.note) else run._replace(note="") for run in runs]
-    if not runlog.is_kept_in_git(where):
-        with store.locked(where):
-            for run in rows:
-                runlog.write_untracked(where, run)
-        return
-
-    runlog.show_to_git(where)
-
-    def build(draft: Draft) -> None:
-        for run in rows:
-            draft.edit(runlog.path_of(run.id), None, runlog.render(run))
-        draft.cut("import", [], "", subject=f"learnloop: import {len(rows)} runs")
-
-    apply.change(where, asked, build)
+    return (apply.change(where, asked, build),)
 
 
-def feedback(where: Place, asked: Asked, *, needed_changes: bool, run_id: str = "") -> tuple[Run, Done | None]:
+def feedback(where: Place, asked: Asked, *, needed_changes: bool) -> tuple[Run, tuple[Done, ...]]:
     """The answer to the question after a successful run: on the run and on the lessons that were kept in it (R000-62).
 
-    Raises UnableError where no such run is known.
+    Raises UnableError where there was no such run.
     """
-    known = [run for run in runlog.load(where) if run.status == "ok" and run.id.startswith(run_id)]
+    known = [run for run in runlog.load(where) if run.status == "ok"]
     if not known:
         hint = "record one first: learnloop run ok"
         raise UnableError("there is no successful run to answer for", hint, code="no-run")
     run = known[-1]._replace(human_confirmed=not needed_changes)
-    if run == known[-1]:
-        return run, None
+    if run == known[-1] or asked.dry_run:
+        return run, ()
 
     def build(draft: Draft) -> None:
         slugs = [slug for slug in run.lessons if slug in draft.lessons]
@@ -244,6 +224,5 @@ def feedback(where: Place, asked: Asked, *, needed_changes: bool, run_id: str = 
             draft.set(slug, human_confirmed=run.human_confirmed)
         draft.cut("feedback", slugs, f"the output needed {'changes' if needed_changes else 'no changes'} before use")
 
-    done = apply.change(where, asked, build) if run.lessons else None
-    recorded = record(where, asked, run, "feedback")
-    return run, done or recorded
+    done = (apply.change(where, asked, build),) if run.lessons else ()
+    return run, (*done, *record(where, asked, [run], f"feedback {run.status} {run.id}", "feedback"))

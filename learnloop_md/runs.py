@@ -64,13 +64,9 @@ def _open(session: str, file: Session) -> OpenRun | None:
     return OpenRun(session, run, since, home, skill, task, held, kept)
 
 
-def begin(session: str, run: str, since: str, *, home: str = "", skill: str = "", task: str = "") -> None:
-    """Open a run. Raises UsageError where one is open in this session."""
-    if there := current(session):
-        held = f" ({len(there.held)} held)" if there.held else ""
-        message = f"a run is open in this session since {there.since}{held}"
-        raise UsageError(message, "end it first: learnloop run finish ok|partial|failed, or run abandon", code="open")
-    _add(_file(session), "begun", id=run, since=since, home=home, skill=skill, task=task)
+def begin(run: OpenRun) -> None:
+    """Open a run. Raises UnableError where that cannot be written."""
+    _add(_file(run.session), "begun", id=run.id, since=run.since, home=run.home, skill=run.skill, task=run.task)
 
 
 def hold(run: OpenRun, **note: Any) -> None:
@@ -115,5 +111,5 @@ def open_runs(home: str) -> list[OpenRun]:
 def abandoned(home: str) -> list[Left]:
     """The runs of a repository that were abandoned lately: a line is all that is left of them."""
     rows = [row for _, file in _files() for row in file.rows("ended") if row.get("status") == "abandoned"]
-    here = [row for row in rows if row.get("home") == home]
-    return [Left(str(row.get("id")), str(row.get("on")), int(row.get("dropped", 0))) for row in here]
+    here = [row for row in rows if row.get("home") == home and isinstance(row.get("dropped"), int)]
+    return [Left(str(row.get("id")), str(row.get("on")), row["dropped"]) for row in here]

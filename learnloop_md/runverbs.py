@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from learnloop_md import account, apply, capture, memory, record, runlog, running, runs, skill, stats
+from learnloop_md import account, capture, memory, record, runlog, running, skill, stats, verbs
 from learnloop_md.answer import Answer, visible
+from learnloop_md.apply import Done
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.life import Outcome
-from learnloop_md.plan import Draft
 from learnloop_md.running import Ended
-
-_PLAIN: dict[str, Any] = {"slug": "", "state": "", "commits": [], "queued": False, "paths": []}
 
 
 def capture_run(call: Call) -> Answer:
@@ -34,25 +31,18 @@ def keep_record(call: Call, value: object) -> Answer:
     if not told.record.timestamp and not call.text("today"):
         told = told._replace(record=told.record._replace(timestamp=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"))
     place = call.target
-    version, outcomes = skill.version(place), list[Outcome]()
-
-    def build(draft: Draft) -> None:
-        outcomes.append(capture.capture(draft, told, skill_version=version))
-
-    done = apply.change(place, call.asked, build)
-    outcome = outcomes[0]
-    if not call.flag("dry_run"):
-        call.captured(outcome.slug)
-        if opened := runs.current(call.session):
-            runs.keep(opened, outcome.slug)
-    return account.told(place, done, outcome, dry_run=call.flag("dry_run"))
+    version = skill.version(place)
+    answer = verbs.changed(call, lambda draft: capture.capture(draft, told, skill_version=version), place)
+    verbs.remembered(call, answer)
+    return answer
 
 
 def _read(call: Call) -> str:
     name = call.text("from_")
+    if name == "-":
+        return verbs.standard_input()
     try:
-        data = sys.stdin.buffer.read() if name == "-" else (call.cwd / name).read_bytes()
-        return data.decode("utf-8-sig")
+        return (call.cwd / name).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{name} holds no UTF-8 text", "save it as UTF-8") from error
     except OSError as error:
@@ -66,12 +56,9 @@ def _json(text: str) -> Any:
         text = "\n".join(lines[1:-1])
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"no JSON: {error.msg} in line {error.lineno}", "learnloop capture --prompt tells the form"
-        ) from (error)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"no JSON: {error}", "learnloop capture --prompt tells the form") from error
+        where = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error
+        raise UsageError(f"no JSON: {where}", "learnloop capture --prompt tells the form") from error
 
 
 def run(call: Call) -> Answer:
@@ -97,44 +84,61 @@ def run(call: Call) -> Answer:
 _WORDS = "say: run start, run finish ok|partial|failed, run abandon, run ok|failed, run feedback yes|no"
 
 
+def _data(call: Call, action: str, done: Iterable[Done] = (), **more: Any) -> dict[str, Any]:
+    """What programs are told (design §12); of a dry run that it was one, and no commits."""
+    data = {
+        "action": action,
+        "slug": "",
+        "state": "",
+        "commits": [commit for row in done for commit in row.commits],
+        "queued": any(row.queued for row in done),
+        "paths": list(dict.fromkeys(path for row in done for plan in row.plans for path in plan.paths)),
+        **more,
+    }
+    return data | {"dry_run": True, "plans": []} if call.flag("dry_run") else data
+
+
+def _notices(done: Iterable[Done]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notice for row in done for notice in row.notices))
+
+
 def _start(call: Call) -> Answer:
-    if call.flag("dry_run"):
-        return Answer("a run would begin", {"action": "started", **_PLAIN, "dry_run": True, "plans": []})
     opened = running.start(
-        call.session, call.today, home=call.home, skill_name=call.text("skill"), task=call.text("task")
+        call.session, call.asked, home=call.home, skill_name=call.text("skill"), task=call.text("task")
     )
+    if call.flag("dry_run"):
+        return Answer("a run would begin", _data(call, "started"))
     text = f"run {opened.id} began: notes are held until learnloop run finish ok --verified"
-    return Answer(text, {"action": "started", **_PLAIN, "run": opened.id, "session": opened.session})
+    return Answer(text, _data(call, "started", run=opened.id, session=opened.session))
 
 
 def _abandon(call: Call) -> Answer:
+    opened, rules = running.abandon(call.session, call.asked)
     if call.flag("dry_run"):
-        return Answer("the run would be abandoned", {"action": "abandoned", **_PLAIN, "dry_run": True, "plans": []})
-    opened, rules = running.abandon(call.session, call.today)
+        return Answer("the run would be abandoned", _data(call, "abandoned"))
     lines = [f"abandoned {opened.id}: nothing of it is kept", *(f"  dropped: {visible(rule)}" for rule in rules)]
-    return Answer("\n".join(lines), {"action": "abandoned", **_PLAIN, "run": opened.id, "dropped": list(rules)})
+    return Answer("\n".join(lines), _data(call, "abandoned", run=opened.id, dropped=list(rules)))
 
 
 def _finish(call: Call, status: str) -> Answer:
     note, verified = call.text("note"), call.flag("verified")
-    if call.flag("dry_run"):
-        data = {"action": "recorded", **_PLAIN, "status": status, "dry_run": True, "plans": []}
-        return Answer(f"a run would be recorded as {status}", data)
     ended = running.finish(call.session, call.target, call.asked, status, note=note, verified=verified)
-    data = {
-        "action": "recorded",
-        **_PLAIN,
-        "commits": list(ended.commits),
-        "paths": [runlog.path_of(ended.run.id)],
-        "run": ended.run.id,
-        "status": status,
-        "verified": verified,
-        "kept": [{"action": row.outcome.action, "slug": row.outcome.slug} for row in ended.kept],
-        "dropped": list(ended.dropped),
-        "refused": [{"rule": rule, "code": error.code, "message": error.message} for rule, error in ended.refused],
-        "question": running.QUESTION if status == "ok" else "",
-    }
-    return Answer("\n".join(_words(ended)), data, ended.notices, code=1 if ended.refused else 0)
+    if call.flag("dry_run"):
+        return Answer(f"a run would be recorded as {status}", _data(call, "recorded", status=status))
+    data = _data(
+        call,
+        "recorded",
+        ended.done,
+        run=ended.run.id,
+        status=status,
+        verified=verified,
+        kept=[{"action": row.outcome.action, "slug": row.outcome.slug} for row in ended.kept],
+        dropped=list(ended.dropped),
+        refused=[{"rule": rule, "code": error.code, "message": error.message} for rule, error in ended.refused],
+        question=running.QUESTION if status == "ok" else "",
+    )
+    data["paths"] = list(dict.fromkeys([*data["paths"], runlog.path_of(ended.run.id)]))
+    return Answer("\n".join(_words(ended)), data, _notices(ended.done), code=1 if ended.refused else 0)
 
 
 def _words(ended: Ended) -> list[str]:
@@ -152,19 +156,13 @@ def _feedback(call: Call, word: str) -> Answer:
     said = {"yes": True, "no": False}.get(word.lower())
     if said is None:
         raise UsageError(f"{word!r} is no answer", f'"{running.QUESTION}" say: learnloop run feedback yes|no')
-    if call.flag("dry_run"):
-        return Answer("the answer would be kept", {"action": "answered", **_PLAIN, "dry_run": True, "plans": []})
     run_, done = running.feedback(call.target, call.asked, needed_changes=said)
-    data = {
-        "action": "answered",
-        **_PLAIN,
-        "commits": list(done.commits) if done else [],
-        "run": run_.id,
-        "human_confirmed": run_.human_confirmed,
-        "lessons": list(run_.lessons),
-    }
+    if call.flag("dry_run"):
+        return Answer("the answer would be kept", _data(call, "answered"))
+    data = _data(call, "answered", done, run=run_.id, human_confirmed=run_.human_confirmed, lessons=list(run_.lessons))
     told = "needed changes" if said else "was used as it was"
-    return Answer(f"{run_.id}: the output {told}; human_confirmed is {str(run_.human_confirmed).lower()}", data)
+    text = f"{run_.id}: the output {told}; human_confirmed is {str(run_.human_confirmed).lower()}"
+    return Answer(text, data, _notices(done))
 
 
 def show_stats(call: Call) -> Answer:

@@ -12,13 +12,12 @@ from learnloop_md import apply, guard, store, tiers
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import RefusedError, UnableError, UsageError
+from learnloop_md.mergestate import State, parse, rendered, value_of
 from learnloop_md.place import STATE, Place
 from learnloop_md.plan import Draft
 
 VALUE_LIMIT = 4096  # bytes; "small"
 _LESSON = 'that is a lesson: learnloop note "…"; a state is a number, a word, a date, a short list'
-
-State = dict[str, Any]
 
 
 class Stored(NamedTuple):
@@ -52,36 +51,14 @@ def _text(place: Place) -> str | None:
 
 
 def _parsed(text: str | None) -> State:
-    if text is None or not text.strip():
-        return {}
     hint = "mend it by hand; nothing was changed"
     try:
-        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_pairs)
+        return parse(text or "")
     except json.JSONDecodeError as error:
         message = f"{STATE}:{error.lineno}: no JSON ({error.msg})"
         raise UnableError(message, hint, code="bad-state") from error
     except (ValueError, RecursionError) as error:
         raise UnableError(f"{STATE}: {error}", hint, code="bad-state") from error
-    if not isinstance(found, dict):
-        raise UnableError(f"{STATE} holds no JSON object", hint, code="bad-state")
-    return found
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> State:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        double = next(key for n, (key, _) in enumerate(pairs) if key in (known for known, _ in pairs[:n]))
-        raise ValueError(f"the key {double!r} stands twice")
-    return found
-
-
-def rendered(state: State) -> str:
-    """The file's text: sorted keys, two spaces, so that a changed value is a changed line."""
-    return json.dumps(state, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def get(place: Place, key: str) -> Any:
@@ -147,7 +124,7 @@ def _short(value: Any) -> str:
 def parse_value(word: str) -> Any:
     """A value as a command line gives it: JSON, else the text as it is."""
     try:
-        return json.loads(word, parse_constant=_refuse_constant, object_pairs_hook=_pairs)
+        return value_of(word)
     except (ValueError, RecursionError):
         return word
 

@@ -49,11 +49,7 @@ def note(call: Call) -> Answer:
     try:
         if call.words.get("name") == "":  # given and empty: no name, not none
             check_slug("")
-        if saying.rule == "-":
-            said = standard_input()
-            guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
-            saying = life.from_text(said, saying)
-        life.check_saying(saying)
+        saying = checked(saying)
         same, new, old = call.text("same"), call.flag("new"), call.text("supersedes")
         place = call.target
         saying = saying._replace(skill_version=skill.version(place))
@@ -65,9 +61,7 @@ def note(call: Call) -> Answer:
             call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old, alike=alike), place
         )
         answer = answer._replace(notices=(*answer.notices, *notices))
-        if not call.flag("dry_run"):
-            call.captured(str(answer.data["slug"]))
-            _kept_in_run(call, str(answer.data["slug"]))
+        remembered(call, answer)
         return _advised(answer, saying.rule, place)
     except RefusedError as error:  # never silent, and in the form of R001-71
         return refused(error)
@@ -110,10 +104,13 @@ def told_held(saying: Saying, opened: OpenRun) -> Answer:
 HELD = {"action": "held", "slug": "", "state": "held", "commits": [], "queued": False, "paths": []}
 
 
-def _kept_in_run(call: Call, slug: str) -> None:
-    """Remember for the run that is open what was kept in it without waiting."""
+def remembered(call: Call, answer: Answer) -> None:
+    """Remember for the session, and for the run that is open, what was kept in it without waiting."""
+    if call.flag("dry_run"):
+        return
+    call.captured(str(answer.data["slug"]))
     if opened := runs.current(call.session):
-        runs.keep(opened, slug)
+        runs.keep(opened, str(answer.data["slug"]))
 
 
 def _alike(place: Place, notices: list[str]) -> Alike | None:
@@ -133,6 +130,16 @@ def _advised(answer: Answer, rule: str, place: Place) -> Answer:
     return answer._replace(
         data={**answer.data, "advice": [row._asdict() for row in found]}, notices=answer.notices + told
     )
+
+
+def checked(saying: Saying) -> Saying:
+    """A saying that may be noted, taken from standard input where its rule is "-"."""
+    if saying.rule == "-":
+        said = standard_input()
+        guard.refuse_secrets({"standard input": said})  # as it came: taking it apart folds lines
+        saying = life.from_text(said, saying)
+    life.check_saying(saying)
+    return saying
 
 
 def standard_input() -> str:

@@ -65,6 +65,22 @@ def test_the_lesson_of_a_record_says_what_to_do(home: Home) -> None:
     assert home.run("check").code == 0
 
 
+@pytest.mark.parametrize(
+    ("time", "day"),
+    [
+        ("20240115T143200Z", "2024-01-15"), ("2024-W03-1T10:00:00", "2024-01-15"),
+        ("2024-01-15T23:30:00-05:00", "2024-01-16"),
+    ],
+)  # fmt: skip
+def test_a_lesson_is_of_the_utc_day_of_its_record_however_that_is_written(home: Home, time: str, day: str) -> None:
+    """R000-10: ISO 8601; the record keeps its own words."""
+    made = _capture(home, {**SUCCESS, "id": None, "timestamp": time}).json
+    assert made["id"] == f"learn_{day.replace('-', '')}_001"
+    kept = lesson(home.folder, made["slug"])
+    assert (kept.created, [event.on for event in kept.seen]) == (day, [day])
+    assert _told(home, made["slug"])["timestamp"] == time
+
+
 def test_the_timestamp_is_quoted_and_numbers_are_bare(home: Home) -> None:
     """R000-10: YAML must not read the time as one of its own types."""
     text = home.file(_capture(home, SUCCESS).json["slug"]).read_text("utf-8")

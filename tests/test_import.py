@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -287,6 +288,15 @@ def test_a_source_in_which_nothing_is_found_is_told(project: Home, tmp_path: Pat
     assert f"nothing in k.jsonl reads as --format {format_}" in done.err
 
 
+def test_a_record_without_a_time_is_known_on_another_day(project: Home, tmp_path: Path) -> None:
+    """Once: it is of the day on which it came in."""
+    file = tmp_path / "records.jsonl"
+    file.write_text(json.dumps({**RECORDS[0], "timestamp": None}) + "\n")
+    assert project.learnloop("import", str(file), "--today", DAY, cwd=project.root).code == 0
+    again = project.learnloop("import", str(file), "--today", "2026-06-09", "--json", cwd=project.root)
+    assert (again.code, len(again.json["known"])) == (0, 1)
+
+
 # --- steer --------------------------------------------------------------------------------------------------------
 
 
@@ -310,6 +320,30 @@ def test_the_lessons_of_steer_keep_their_status_and_their_counts(project: Home) 
         ("failed", "sensor offline", "shop"), ("ok", "", "shop"), ("ok", "all green", "shop")
     ]  # fmt: skip
     assert "3 runs (2 ok, 1 failed, success 67%)" in project.run("stats").out
+
+
+def test_the_answer_tells_the_commit_of_the_runs_too(project: Home) -> None:
+    """design §12: every commit, and every file that changed."""
+    (project.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    project.commit_all("Keep runs")
+    head = git(project.root, "rev-parse", "HEAD")
+    said = project.run("import", str(STEER / "lessons.db"), "--json").json
+    assert said["commits"] == git(project.root, "rev-list", "--reverse", f"{head}..").split()
+    assert len([path for path in said["paths"] if path.startswith(".runs/")]) == said["runs"] == 3
+
+
+def test_a_run_of_a_database_is_written_nowhere_but_among_the_runs(project: Home, tmp_path: Path) -> None:
+    """Its id is a text that may hold anything."""
+    file = tmp_path / "there" / "lessons.db"
+    file.parent.mkdir()
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("CREATE TABLE lessons (id, text)")
+        base.execute("CREATE TABLE runs (id, status, created_at)")
+        base.execute("INSERT INTO runs VALUES ('x/../../../away', 'ok', '2026-01-01T00:00:00Z')")
+        base.commit()
+    assert project.run("import", str(file), "--json").json["runs"] == 1
+    assert project.run("import", str(file), "--json").json["runs"] == 0
+    assert [path.parent.name for path in project.root.rglob("*away.md")] == ["2026-01"]
 
 
 def test_the_database_of_steer_is_only_read(project: Home, tmp_path: Path) -> None:

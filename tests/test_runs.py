@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -233,9 +235,40 @@ def test_a_run_whose_end_is_killed_can_be_ended_again(home: Home, after_s: float
 def test_a_damaged_session_file_ends_no_command(home: Home) -> None:
     _told(home, "run", "start")
     file = next(Path(os.environ["HOME"]).rglob("*.run.jsonl"))
-    file.write_bytes(b'{"what": 3}\n\xff\xfe\nnot json\n' + file.read_bytes() + b'{"what": "held", "run": 4}\n')
+    gone = json.dumps(
+        {"what": "ended", "status": "abandoned", "home": json.loads(file.read_bytes())["home"], "dropped": "x"}
+    )
+    damaged = [
+        b'{"what": 3}',
+        b"\xff\xfe",
+        b"not json",
+        gone.encode(),
+        file.read_bytes(),
+        b'{"what": "held", "run": 4}',
+    ]
+    file.write_bytes(b"\n".join(damaged) + b"\n")
     assert home.run("status").code == 0
     assert _told(home, "note", "Quote paths.")["action"] == "held"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("start",), ("finish", "won"), ("finish", "ok"), ("failed", "--verified"), ("ok", "--note", KEY),
+        ("feedback", "no"),
+    ],
+    ids=["second", "word", "unverified", "failed", "secret", "no run"],
+)  # fmt: skip
+def test_a_dry_run_is_refused_where_the_command_is(home: Home, words: tuple[str, ...]) -> None:
+    """And ends nothing: the run is still open, its note still held."""
+    _told(home, "run", "start")
+    _told(home, "note", "Quote paths in scripts.")
+    dry, done = home.run("run", *words, "--dry-run"), home.run("run", *words)
+    assert (dry.code, dry.err) == (done.code, done.err)
+    assert done.code != 0
+    _told(home, "run", "finish", "ok", "--verified", "--dry-run")
+    _told(home, "run", "abandon", "--dry-run")
+    assert [row["held"] for row in _told(home, "status")["runs"]["open"]] == [1]
 
 
 def test_a_dry_run_of_a_run_writes_nothing(home: Home) -> None:
@@ -250,14 +283,14 @@ def test_a_dry_run_of_a_run_writes_nothing(home: Home) -> None:
     [
         ("run", "win"), ("run", "finish"), ("run", "finish", "won"), ("run", "start", "ok"),
         ("run", "feedback", "maybe"),
-        ("run", "failed", "--verified"), ("run", "abandon", "now"),
+        ("run", "failed", "--verified"), ("run", "abandon", "now"), ("run", "abandon", "--dry-run"),
     ],
     ids=" ".join,
 )  # fmt: skip
 def test_wrong_words_are_told_with_the_right_ones(home: Home, words: tuple[str, ...]) -> None:
     done = home.run(*words)
     assert done.code == 2
-    assert "say" in done.err or "leave --verified away" in done.err
+    assert re.search(r"say|leave --verified away|begin one", done.err)
 
 
 # --- how runs ended -----------------------------------------------------------------------------------------------
@@ -348,6 +381,40 @@ def test_without_git_a_run_is_a_file(tmp_path: Path, learnloop: Run) -> None:
     home = make_home("project", tmp_path / "code", learnloop, with_git=False)
     _told(home, "run", "ok")
     assert [run.status for run in _runs(home)] == ["ok"]
+
+
+def test_the_answer_tells_every_commit_and_whether_one_waits(tmp_path: Path, learnloop: Run) -> None:
+    """design §12: of the notes that were kept, of the run itself and of the answer to its question."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    _told(home, "run", "start")
+    _told(home, "note", "Quote paths in scripts.")
+    for words in (("finish", "ok", "--verified"), ("feedback", "no")):
+        head = git(home.root, "rev-parse", "HEAD")
+        said = _told(home, "run", *words)
+        assert said["commits"] == git(home.root, "rev-list", "--reverse", f"{head}..").split()
+        assert len(said["commits"]) == 2
+        assert {"quote-paths-in-scripts.md", runlog.path_of(said["run"])} <= set(said["paths"])
+        assert said["queued"] is False
+    git(home.root, "switch", "-q", "--detach")
+    done = home.run("run", "ok", "--json")
+    assert (done.json["queued"], done.json["commits"]) == (True, [])
+
+
+def test_a_run_is_written_nowhere_but_in_its_folder(home: Home, tmp_path: Path) -> None:
+    """A file that came with a repository may name anything, its folder may be a link."""
+    folder = home.folder / ".runs" / "2026-06"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("---\nid: ../../../away\nstatus: ok\n---\n")
+    (folder / "b.md").write_text('---\nid: "a\\0b"\nstatus: ok\n---\n')
+    assert home.run("run", "feedback", "no", "--json").json["error"]["code"] == "no-run"
+    assert git(home.root, "status", "--porcelain") == "?? .claude/memory/.runs/"
+    shutil.rmtree(folder.parent)
+    (tmp_path / "there").mkdir()
+    folder.parent.symlink_to(tmp_path / "there")
+    assert home.run("run", "ok").code == 4
+    assert list((tmp_path / "there").iterdir()) == []
 
 
 def test_a_file_that_is_no_run_is_passed_over(home: Home) -> None:
