@@ -84,7 +84,7 @@ def _brought(draft: Draft, item: Item, runs: dict[str, str]) -> tuple[str, str]:
             return "known", item.told.record.id  # a lesson of this memory that was exported
         if known and item.told.record.id not in capture.by_id(draft.lessons.values()):
             return "known", known  # it joined another lesson
-        outcome = capture.capture(draft, item.told, own_run=True)
+        outcome = capture.capture(draft, item.told, own_run=True, is_archived=item.is_archived)
         action = {"added": "added", "unchanged": "known"}.get(outcome.action, "joined")
         slug = outcome.slug
     else:
