@@ -34,11 +34,13 @@ def check(told: Told) -> None:
     life.refuse_poison("the record", "\n\n".join(fields.values()))
 
 
-def capture(draft: Draft, told: Told, *, skill_version: str = "", own_run: bool = False) -> Outcome:
+def capture(
+    draft: Draft, told: Told, *, skill_version: str = "", own_run: bool = False, is_archived: bool = False
+) -> Outcome:
     """Keep a record: a new candidate, or one more sighting of the lesson that says the same (R000-23, R004-30).
 
-    own_run: the record's id stands for the run (import); else it is the command's. Raises RefusedError where the id
-    belongs to another record.
+    own_run: the record's id stands for the run (import); else it is the command's. is_archived: it is out of force in
+    its source. Raises RefusedError where the id belongs to another record.
     """
     check(told)
     known = by_id(draft.lessons.values())
@@ -47,8 +49,12 @@ def capture(draft: Draft, told: Told, *, skill_version: str = "", own_run: bool 
     told = _completed(told, draft.today, known)
     event = Event(incoming.day_of(told.record.timestamp, draft.today), told.record.id if own_run else draft.run)
     if same := _repeated(draft, told):
+        if is_archived:
+            return life.unchanged(draft, same, f"{told.record.id} is archived in its source")
         return _seen(draft, same, event, told)
     slug = _add(draft, told, event, skill_version)
+    if is_archived:
+        draft.set(slug, state="archived", archive_note="archived in its source")
     draft.cut("capture", [slug], records.why_of(told.record))
     said: list[str] = []
     if told.supersedes:

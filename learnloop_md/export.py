@@ -74,21 +74,22 @@ def _told(call: Call, what: str) -> Answer:
     slugs = [lesson.slug for lesson in rows]
     if not call.text("to"):
         return Answer(visible_lines(text) if what == "mirror" else text, {"text": text, "lessons": slugs}, notices)
-    return _saved(call, place, what, text, slugs)._replace(notices=notices)
+    return _saved(call, found, what, text, slugs)._replace(notices=notices)
 
 
-def _saved(call: Call, place: Place, what: str, text: str, slugs: list[str]) -> Answer:
+def _saved(call: Call, found: memory.Memory, what: str, text: str, slugs: list[str]) -> Answer:
     """Write a text into a file; one that somebody else made is not overwritten without --replace."""
     name = call.text("to")
     path = Path(os.path.normpath(call.cwd / name)).resolve()
     if path.is_dir() or (path.exists() and not path.is_file()):
         raise UsageError(f"--to {name}: not a file", "name one")
-    if path.is_relative_to(place.folder):
+    if path.is_relative_to(found.place.folder):
         raise UsageError(f"{name} lies in the memory itself", "name a file outside of it")
     old = (store.read_bytes(path) or b"").decode("utf-8", "surrogateescape") if path.exists() else None
-    ours = not old or (outgoing.MIRROR_MARK in old if what == "mirror" else old.startswith("{"))
+    ours = not old or (outgoing.MIRROR_MARK in old if what == "mirror" else outgoing.is_ours(found, old))
     if not ours and not call.flag("replace"):
-        raise RefusedError(f"{name} is not ours", "name another file, or say --replace", code="exists")
+        why = "is not ours" if what == "mirror" else "holds lines that are no records of this memory"
+        raise RefusedError(f"{name} {why}", "name another file, or say --replace", code="exists")
     return _written(call, Target(path, name, old), Change(text, tuple(slugs)))
 
 

@@ -12,6 +12,7 @@ from learnloop_md.lines import scan
 
 FILES = ("LEARNINGS.md", "ERRORS.md", "FEATURE_REQUESTS.md")
 _HEADING = re.compile(r"##\s+\[(?P<id>(?P<of>LRN|ERR|FEAT)-(?P<day>\d{8})-\w{1,12})\]\s*(?P<category>\S*)")
+_MEANT = re.compile(r"#{1,6}\s+(?:\[?(?:LRN|ERR|FEAT)\b|\[)", re.IGNORECASE)  # a header, if a wrong one
 _FIELD = re.compile(r"\*\*(?P<name>[\w -]+)\*\*:\s*(?P<value>.*)")
 _META = re.compile(r"\s*[-*]\s+(?:\*\*)?(?P<name>[\w -]+?)(?:\*\*)?:\s*(?P<value>.*)")
 _KINDS = {"correction": "correction", "best_practice": "success", "insight": "note", "knowledge_gap": "note"}
@@ -31,7 +32,9 @@ class _Entry(NamedTuple):
 def read(text: str, name: str) -> tuple[list[Item], list[Fault]]:
     """The entries of one file."""
     items: list[Item] = []
-    faults: list[Fault] = []
+    meant = (line for line in scan(text) if line.place == "text" and _MEANT.match(line.text))
+    wrong = [line.number + 1 for line in meant if not _HEADING.match(line.text)]
+    faults = [Fault(f"{name}:{number}", "its header is not ## [LRN-YYYYMMDD-XXX] category") for number in wrong]
     for entry in _entries(text):
         where = f"{name}:{entry.line} {entry.id}"
         if entry.of == "FEAT":

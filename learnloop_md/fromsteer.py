@@ -7,12 +7,12 @@ import shutil
 import tempfile
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from learnloop_md import incoming, runlog
 from learnloop_md.errors import UnableError
 from learnloop_md.incoming import Fault, Item
-from learnloop_md.lesson import KINDS, Event
+from learnloop_md.lesson import KINDS, Event, fold
 from learnloop_md.lines import scan
 from learnloop_md.runlog import Run
 
@@ -97,22 +97,59 @@ def _run(row: Row, name: str, today: str) -> Run:
     )
 
 
-_BULLET = re.compile(
-    r"[-*]\s+(?P<rule>.*?)\s*(?:<!--\s*steer:lesson\s+(?P<id>\d+)\s+(?P<day>\d{4}-\d\d-\d\d)\s*-->)?\s*$"
-)
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?P<said>\S.*)")
+_STEER = re.compile(r"\s*<!--\s*steer:lesson\s+(?P<id>\d+)\s+(?P<day>\d{4}-\d\d-\d\d)\s*-->")
 _WHEN = re.compile(r"(?P<rule>.*?)\s*\(when:\s*(?P<when>[^()]*)\)$")
+_BREAK = re.compile(r"[ ]{0,3}(?:#{1,6}(?:\s|$)|[-*_=]{3,}\s*$)")  # what no bullet goes on behind
+
+
+class _Bullet(NamedTuple):
+    line: int  # from 1
+    paragraphs: list[str]  # the first one is the rule
 
 
 def promoted(text: str, name: str, skill: str, today: str) -> tuple[list[Item], list[Fault]]:
     """The rules of a learnings.md: steer's with their day, those written by hand, not those that we codified."""
     items = []
-    for line in scan(text):
-        bullet = _BULLET.match(line.text) if line.place == "text" else None
-        if not bullet or not bullet["rule"] or "<!-- learnloop:" in line.text:
+    for bullet in _bullets(text):
+        first, *more = bullet.paragraphs
+        if "<!-- learnloop:" in " ".join(bullet.paragraphs):
             continue
-        when = _WHEN.match(bullet["rule"])
-        rule, context = (when["rule"], when["when"]) if when else (bullet["rule"], "")
-        key = f"steer-{skill}-{bullet['id']}" if bullet["id"] else incoming.key_of(rule)
-        lesson = incoming.lesson(key, bullet["day"] or today, rule, evidence=name, context=context, state="current")
-        items.append(Item(f"{name}:{line.number + 1}", lesson))
+        steer = _STEER.search(first)
+        said = fold(_STEER.sub("", first))
+        when = _WHEN.match(said)
+        rule, context = (when["rule"], when["when"]) if when else (said, "")
+        if not rule:
+            continue
+        key = f"steer-{skill}-{steer['id']}" if steer else incoming.key_of(rule)
+        day = steer["day"] if steer else today
+        why = " ".join(more)
+        lesson = incoming.lesson(key, day, rule, why=why, evidence=name, context=context, state="current")
+        items.append(Item(f"{name}:{bullet.line}", lesson))
     return items, []
+
+
+def _bullets(text: str) -> list[_Bullet]:
+    """The items of the lists, each with all that stands in it: wrapped lines, paragraphs, lists and code below it."""
+    found: list[_Bullet] = []
+    depth, gap = -1, False  # how far the open item is indented, and whether a blank line stands behind it
+    for line in scan(text):
+        is_text = line.place == "text" and not _BREAK.match(line.text)
+        bullet = _BULLET.match(line.text) if is_text else None
+        wide = line.text.expandtabs(4)
+        indent = len(wide) - len(wide.lstrip())
+        inside = depth >= 0 and indent > depth + 1
+        if not line.text.strip():
+            gap = True
+            continue
+        if bullet and not inside and indent < 4:
+            found.append(_Bullet(line.number + 1, [bullet["said"]]))
+            depth = indent
+        elif inside and (gap or bullet or not is_text):
+            found[-1].paragraphs.append(bullet["said"] if bullet else line.text.strip())
+        elif is_text and depth >= 0 and (inside or not gap):
+            found[-1].paragraphs[-1] += f" {line.text.strip()}"
+        else:
+            depth = -1
+        gap = False
+    return found

@@ -23,16 +23,22 @@ class Report(NamedTuple):
 
 
 def of_notebook(text: str, name: str, today: str) -> tuple[list[Item], list[Fault]]:
-    """The entries of a notebook (memory.md, review-patterns.md): a current one was seen twice on its day."""
+    """The entries of a notebook (memory.md, review-patterns.md): a current one was seen twice on its day.
+
+    What an entry says besides its fields goes to its Why; what stands in a zone and is no entry is a fault.
+    """
     items = []
-    for row in notebook.entries(text):
+    rows = notebook.entries(text)
+    for row in rows:
         made = absorb.adopted_entry(row, "", "", today, "")
         key = f"notebook-{made.created}-{row.slug}"
-        rule = incoming.lesson(key, made.created, made.rule, why=made.why, how=made.how)
+        rule = incoming.lesson(key, made.created, made.rule, why=f"{made.why} {row.rest}", how=made.how)
         seen = tuple(event._replace(run=key + "-again" * n, evidence=name) for n, event in enumerate(made.seen))
         whole = made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
         items.append(Item(f"{name}:{row.start + 1}", whole, name=row.slug))
-    return items, []
+    known = {row.start for row in rows}
+    others = [row for row in notebook.sections(text) if row.zone and row.start not in known]
+    return items, [Fault(f"{name}:{row.start + 1}", "no entry: it has neither a day nor a lesson") for row in others]
 
 
 def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: str, *, strict: bool = False) -> Report:
@@ -65,9 +71,10 @@ def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: 
 
 
 def _refuse(refused: list[Fault], source: str) -> None:
-    lines = "; ".join(f"{row.where.removeprefix(f'{source}:')}: {row.why}" for row in refused)
+    told = sorted((int(row.where.rpartition(":")[2]), row.why) for row in refused)
+    lines = "; ".join(f"line {number}: {why}" for number, why in told)
     hint = "mend them, or bring in the others: --partial"
-    raise RefusedError(f"{source}: nothing was imported, bad lines {lines}", hint, code="bad-lines")
+    raise RefusedError(f"nothing was imported from {source}: {lines}", hint, code="bad-lines")
 
 
 def _brought(draft: Draft, item: Item, runs: dict[str, str]) -> tuple[str, str]:
@@ -77,7 +84,7 @@ def _brought(draft: Draft, item: Item, runs: dict[str, str]) -> tuple[str, str]:
             return "known", item.told.record.id  # a lesson of this memory that was exported
         if known and item.told.record.id not in capture.by_id(draft.lessons.values()):
             return "known", known  # it joined another lesson
-        outcome = capture.capture(draft, item.told, own_run=True)
+        outcome = capture.capture(draft, item.told, own_run=True, is_archived=item.is_archived)
         action = {"added": "added", "unchanged": "known"}.get(outcome.action, "joined")
         slug = outcome.slug
     else:

@@ -62,6 +62,7 @@ def bring_in(call: Call) -> Answer:
     if runs and not call.flag("dry_run"):
         done = _with_runs(call, place, done, runs)
     report = reports[0]
+    is_empty = not (source.items or source.faults or source.runs)
     more = {
         "added": [{"where": where, "slug": slug} for where, slug in report.added],
         "joined": [{"where": where, "slug": slug} for where, slug in report.joined],
@@ -75,7 +76,8 @@ def bring_in(call: Call) -> Answer:
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
     if not changed and not call.flag("dry_run"):
         answer = answer._replace(text="\n".join([_headline(path, report), *(f"  {visible(line)}" for line in said)]))
-    return answer._replace(code=1 if report.refused else 0)
+    notices = (f"nothing in {path.name} reads as --format {format_}",) if is_empty else ()
+    return answer._replace(code=1 if report.refused else 0, notices=(*answer.notices, *notices))
 
 
 def _headline(path: Path, report: Report) -> str:

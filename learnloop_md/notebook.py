@@ -58,6 +58,12 @@ class Entry(NamedTuple):
     def raw(self) -> str:
         return "".join(self.lines)
 
+    @property
+    def rest(self) -> str:
+        """What the entry says besides its fields."""
+        told = {n for start, end in self.spans.values() for n in range(start, end)}
+        return "".join(line for n, line in enumerate(self.lines) if n and n not in told).strip()
+
 
 def has_zones(text: str) -> bool:
     """Whether any of the three zone headings stands in text."""
@@ -92,15 +98,21 @@ def strange_labels(raw: str) -> set[str]:
 
 def entries(text: str) -> list[Entry]:
     """Every entry of the notebook, in order; outside the zones only those with a date and a lesson."""
+    return [entry for entry in sections(text) if _is_one(entry)]
+
+
+def _is_one(entry: Entry) -> bool:
+    return bool(entry.zone and "created" in entry.claims) or "rule" in entry.claims or "state" in entry.claims
+
+
+def sections(text: str) -> list[Entry]:
+    """Whatever stands below a heading of level three, entry or not."""
     found: list[Entry] = []
     zone, start, block = "", -1, list[str]()
 
     def close() -> None:
         if start >= 0:
-            entry = _entry(zone, block, start)
-            dated = "created" in entry.claims
-            if ("rule" in entry.claims or "state" in entry.claims) if not (zone and dated) else True:
-                found.append(entry)
+            found.append(_entry(zone, block, start))
 
     for line in scan(text):
         heading = line.place == "text" and re.match(r"#{1,3}(?:\s|$)", line.text)

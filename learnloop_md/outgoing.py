@@ -26,8 +26,26 @@ def shared(memory: Memory) -> list[Lesson]:
 
 def jsonl(memory: Memory, rows: Iterable[Lesson]) -> str:
     """One run record a line (R000-73): those that were captured as they came, other lessons in the same form."""
-    told = (_record(memory, lesson) for lesson in rows)
+    chosen = list(rows)
+    replaced = {lesson.supersedes for lesson in chosen if lesson.record}  # they say so themselves, by supersedes_id
+    told = (
+        _record(memory, lesson) | ({} if lesson.is_active or lesson.slug in replaced else {"state": "archived"})
+        for lesson in chosen
+    )
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
+
+
+def is_ours(memory: Memory, text: str) -> bool:
+    """Whether each line of a file is a record of this memory: else renewing it would lose what is another's."""
+    known = {_mark(_record(memory, lesson)) for lesson in memory.lessons.values()}
+    try:
+        return all(_mark(json.loads(line)) in known for line in text.split("\n") if line.strip())
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _mark(row: dict[str, Any]) -> tuple[str, str]:
+    return str(row.get("id")), str(row.get("timestamp"))
 
 
 def _record(memory: Memory, lesson: Lesson) -> dict[str, Any]:

@@ -82,12 +82,20 @@ def hold(session: str, where: Place, saying: Saying, asked: Asked, **how: Any) -
     return opened
 
 
-def abandon(session: str, asked: Asked) -> tuple[OpenRun, tuple[str, ...]]:
+def _opened(session: str, home: str) -> OpenRun:
+    opened = runs.current(session)
+    if opened is None:
+        others = ", ".join(run.session for run in runs.open_runs(home)[:5])
+        hint = "begin one: learnloop run start; run ok|partial|failed records one that was not begun"
+        hint = f"open in other sessions: {others}; say its --run, or {hint}" if others else hint
+        raise UsageError("no run is open in this session", hint, code="no-run")
+    return opened
+
+
+def abandon(session: str, asked: Asked, home: str) -> tuple[OpenRun, tuple[str, ...]]:
     """Leave a run: nothing of it is kept but a line that it was (R003-21). Raises UsageError where none is open."""
     with runs.locked(session):
-        opened = runs.current(session)
-        if opened is None:
-            raise UsageError("no run is open in this session", "begin one: learnloop run start", code="no-run")
+        opened = _opened(session, home)
         if not asked.dry_run:
             runs.end(opened, "abandoned", asked.today, dropped=len(opened.held))
     return opened, tuple(_rule(row) for row in opened.held)
@@ -98,14 +106,16 @@ def _rule(row: Row) -> str:
     return str(saying.get("rule", "")) if isinstance(saying, dict) else ""
 
 
-def finish(session: str, where: Place, asked: Asked, status: str, *, note: str = "", verified: bool = False) -> Ended:
-    """End the open run of a session, or record a run that was not opened.
+def finish(  # noqa: PLR0913 - the options of the command
+    session: str, where: Place, asked: Asked, status: str, *, home: str = "", note: str = "", verified: bool = False
+) -> Ended:
+    """End the open run of a session, or record a run that was not opened; with home (of the repository) it must be.
 
-    Raises RefusedError where notes are held and a successful run is not said to be verified: nothing is lost then.
+    Raises UsageError where none is open, RefusedError where notes are held and a successful run is not said to be verified: nothing is lost then.
     """
     _check(status, note, verified=verified)
     with runs.locked(session):
-        opened = runs.current(session)
+        opened = _opened(session, home) if home else runs.current(session)
         held = opened.held if opened else ()
         if held and status == "ok" and not verified:
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"

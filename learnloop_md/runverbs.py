@@ -69,7 +69,7 @@ def run(call: Call) -> Answer:
     if what == "finish":
         if not word:
             raise UsageError("the run's outcome is missing", "say: learnloop run finish ok|partial|failed")
-        return _finish(call, runlog.STATUS_OF.get(word, word))
+        return _finish(call, runlog.STATUS_OF.get(word, word), home=call.home)
     if what == "feedback":
         return _feedback(call, word)
     if word:
@@ -81,7 +81,7 @@ def run(call: Call) -> Answer:
     raise UsageError(f"there is no run {what!r}", _WORDS)
 
 
-_WORDS = "say: run start, run finish ok|partial|failed, run abandon, run ok|failed, run feedback yes|no"
+_WORDS = "say: run start, run finish ok|partial|failed, run abandon, run ok|partial|failed, run feedback yes|no"
 
 
 def _data(call: Call, action: str, done: Iterable[Done] = (), **more: Any) -> dict[str, Any]:
@@ -113,16 +113,16 @@ def _start(call: Call) -> Answer:
 
 
 def _abandon(call: Call) -> Answer:
-    opened, rules = running.abandon(call.session, call.asked)
+    opened, rules = running.abandon(call.session, call.asked, call.home)
     if call.flag("dry_run"):
         return Answer("the run would be abandoned", _data(call, "abandoned"))
     lines = [f"abandoned {opened.id}: nothing of it is kept", *(f"  dropped: {visible(rule)}" for rule in rules)]
     return Answer("\n".join(lines), _data(call, "abandoned", run=opened.id, dropped=list(rules)))
 
 
-def _finish(call: Call, status: str) -> Answer:
+def _finish(call: Call, status: str, home: str = "") -> Answer:
     note, verified = call.text("note"), call.flag("verified")
-    ended = running.finish(call.session, call.target, call.asked, status, note=note, verified=verified)
+    ended = running.finish(call.session, call.target, call.asked, status, home=home, note=note, verified=verified)
     if call.flag("dry_run"):
         return Answer(f"a run would be recorded as {status}", _data(call, "recorded", status=status))
     data = _data(

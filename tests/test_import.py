@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -102,11 +103,10 @@ def test_records_come_in_and_go_out_as_equal_json(home: Home) -> None:
 def test_bad_lines_keep_all_others_out_and_are_all_named(project: Home) -> None:
     """R000-73: none without --partial, with each line's number."""
     before = project.bytes(), git(project.root, "rev-parse", "HEAD")
-    bad = [{**RECORDS[1], "outcome": "bad"}, "{", "[1]", {"tweet": "T1"}, {"text": f"Use {KEY}"}]
+    bad = [{**RECORDS[1], "outcome": "bad"}, {"text": f"Use {KEY}"}, "{", "[1]", {"tweet": "T1"}]
     done = _bring(project, _jsonl(project, RECORDS[0], *bad))
     assert (done.code, done.json["error"]["code"]) == (3, "bad-lines")
-    for number in (2, 3, 4, 5, 6):
-        assert f"{number}: " in done.json["error"]["message"]
+    assert re.findall(r"line (\d): ", done.json["error"]["message"]) == ["2", "3", "4", "5", "6"]
     assert KEY not in done.out + done.err
     assert (project.bytes(), git(project.root, "rev-parse", "HEAD")) == before
 
@@ -272,6 +272,22 @@ def test_an_entry_without_a_summary_and_a_feature_request_are_told() -> None:
     ]
 
 
+def test_an_entry_with_a_wrong_header_is_told() -> None:
+    """docs/import.md: each item was added, joined, known, or refused and why."""
+    text = "## [LRN-bad\n### Summary\nx\n\n### [ERR-20260310-001] y\n\n## About\n\n```\n## [LRN-YYYYMMDD-XXX]\n```\n"
+    items, faults = fromlearnings.read(text, "X.md")
+    assert (items, [row.where for row in faults]) == ([], ["X.md:1", "X.md:5"])
+
+
+@pytest.mark.parametrize("format_", ["promoted", "notebook", "learnings"])
+def test_a_source_in_which_nothing_is_found_is_told(project: Home, tmp_path: Path, format_: str) -> None:
+    """docs/import.md: a wrong --format does not look like a file that is known."""
+    (tmp_path / "k.jsonl").write_text('{"key": "a", "insight": "Use rg."}\n')
+    done = _bring(project, tmp_path / "k.jsonl", "--format", format_)
+    assert (done.code, done.json["action"]) == (0, "unchanged")
+    assert f"nothing in k.jsonl reads as --format {format_}" in done.err
+
+
 def test_a_record_without_a_time_is_known_on_another_day(project: Home, tmp_path: Path) -> None:
     """Once: it is of the day on which it came in."""
     file = tmp_path / "records.jsonl"
@@ -365,6 +381,37 @@ def test_promoted_rules_come_in_as_current_and_ours_do_not(project: Home, tmp_pa
     assert lesson(project.folder, "a-lesson-added-by-hand-with-no-comment").created == DAY
 
 
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+def test_a_bullet_comes_in_whole_however_it_is_wrapped(project: Home, tmp_path: Path, eol: str) -> None:
+    """docs/import.md: nothing of a source is left out in silence, neither lines nor lists below a bullet."""
+    text = """Prose.
+
+- Squash fixup commits before
+  the review starts, (when: a branch
+  is shared) <!-- steer:lesson 7 2026-06-11 -->
+
+  They hide what changed.
+  - A list below.
+  ```
+  git rebase
+  ```
+1. A numbered rule
+goes on here.
+
+No bullet.
+  - Indented one
+  - Indented two
+# A heading
+"""
+    (tmp_path / "learnings.md").write_bytes(text.replace("\n", eol).encode())
+    assert _slugs(_bring(project, tmp_path / "learnings.md")) == [
+        "squash-fixup-commits-before-the-review-starts", "a-numbered-rule-goes-on-here", "indented-one", "indented-two"
+    ]  # fmt: skip
+    found = lesson(project.folder, "squash-fixup-commits-before-the-review-starts")
+    assert (found.rule, found.context) == ("Squash fixup commits before the review starts,", "a branch is shared")
+    assert (found.created, found.why) == ("2026-06-11", "They hide what changed. A list below. ``` git rebase ```")
+
+
 def test_the_database_and_its_promoted_file_are_one_source(project: Home) -> None:
     """The same lesson from both does not count twice."""
     _bring(project, STEER / "lessons.db")
@@ -388,6 +435,30 @@ def test_the_entries_of_a_notebook_come_in_with_their_zones(home: Home) -> None:
     assert (current.rule, current.how, len(current.seen)) == (
         "Public names need a deprecation first", "Suggest an alias", 2
     )  # fmt: skip
+
+
+def test_what_an_entry_says_besides_its_fields_comes_in_as_its_why(project: Home, tmp_path: Path) -> None:
+    """docs/import.md: nothing of a source is left out in silence; what is no entry is named."""
+    (tmp_path / "memory.md").write_text("""## Current Patterns
+
+### 2026-05-20 | Use rg
+Search with rg, because grep walks far.
+
+Second paragraph.
+
+### 2026-05-21 | Count rows
+- Context: It was empty.
+- Lesson: Count the rows first.
+- Evidence: PR 41
+
+### Undated prose
+It has no day.
+""")
+    done = _bring(project, tmp_path / "memory.md")
+    assert lesson(project.folder, "use-rg").why == "Search with rg, because grep walks far. Second paragraph."
+    found = lesson(project.folder, "count-rows")
+    assert (found.rule, found.why) == ("Count the rows first.", "It was empty. - Evidence: PR 41")
+    assert [row["where"] for row in done.json["refused"]] == ["memory.md:13"]
 
 
 def test_the_memorys_own_document_is_not_imported(home: Home) -> None:

@@ -54,6 +54,34 @@ def test_what_was_exported_comes_in_elsewhere_and_changes_nothing_here(
     assert sorted(str(row["approach"]) for row in _lines(other)) == sorted(str(row["approach"]) for row in _lines(home))
 
 
+@pytest.mark.parametrize("how", ["anybody's", "one more line"])
+def test_records_of_others_are_not_overwritten(home: Home, tmp_path: Path, how: str) -> None:
+    """docs/import.md: an export goes over a file that is its own, and no other."""
+    file, foreign = tmp_path / "out.jsonl", '{"id": "learn_20250101_001", "timestamp": "2025-01-01T00:00:00Z"}\n'
+    words = ("export", "jsonl", "--to", str(file))
+    assert home.run(*words).code == 0
+    assert home.run("archive", STAGE, "--note", "gone").code == 0
+    assert home.run(*words).code == 0
+    file.write_text(foreign if how == "anybody's" else file.read_text() + foreign)
+    before = file.read_bytes()
+    done = home.run(*words, "--json")
+    assert (done.code, done.json["error"]["code"], file.read_bytes()) == (3, "exists", before)
+    assert home.run(*words, "--replace").code == 0
+
+
+def test_what_was_archived_comes_in_archived(home: Home, tmp_path: Path, learnloop: Run) -> None:
+    """docs/import.md: archived comes in what its source has archived."""
+    file = tmp_path / "out.jsonl"
+    assert home.run("export", "jsonl", "--all", "--to", str(file)).code == 0
+    other = make_home("project", tmp_path / "other", learnloop)
+    other.run("import", str(file))
+    assert other.run("status", "--json").json["lessons"]["archived"] == 1
+    assert [row["id"] for row in _lines(other, "--all") if row.get("state") == "archived"] == [OLD]
+    before = other.bytes()
+    assert other.run("import", str(file), "--json").json["action"] == "unchanged"
+    assert other.bytes() == before
+
+
 _WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=300)
 
 

@@ -83,7 +83,17 @@ def test_a_run_that_did_not_succeed_keeps_no_note_and_says_so(home: Home, status
     assert f"[LearnLoop] Noted but not saved — the run ended {status}: Move fixtures first." in done.out
     assert _lessons(home) == []
     assert [(run.status, run.note) for run in _runs(home)] == [(status, "The registry was down.")]
-    assert home.run("run", "finish", "ok", "--verified", "--json").json["kept"] == []
+
+
+def test_no_run_is_finished_that_is_not_open(home: Home) -> None:
+    """docs/runs.md: only run ok|partial|failed records a run without a start; a forgotten --run is told."""
+    _told(home, "run", "start", "--run", "r1")
+    done = home.run("run", "finish", "ok", "--verified", "--json")
+    assert (done.code, done.json["error"]["code"], _runs(home)) == (2, "no-run", [])
+    assert "open in other sessions: r1-" in done.json["error"]["hint"]
+    _told(home, "run", "finish", "ok", "--verified", "--run", "r1")
+    assert home.run("run", "finish", "ok", "--verified", "--run", "r1").code == 2
+    assert len(_runs(home)) == 1
 
 
 def test_an_abandoned_run_leaves_nothing_but_a_line(home: Home) -> None:
