@@ -68,8 +68,8 @@ _DENIAL = words_of(
 )
 _PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill hand build type back look")  # check in
 SMALL = words_of("up down on off in out under over first")
-_DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
-_DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
+DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
+DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
 WEAKER, CLASSES, _VAGUE, _DENIES = (frozenset(map(stem, w)) for w in (_WEAK, _CLASSES, _PREDICATE, _DENIAL))
 _IDIOMS = tuple(
     (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
@@ -92,7 +92,7 @@ _IDIOMS = tuple(
 )
 _CJK_NOT = re.compile("不|没|沒|勿|禁|别|別|无|無|ない|ません|なし|않|지 마|금지|말고")
 _TOKEN = re.compile(
-    rf"(?P<cjk>[{CJK}]+)|(?P<num>(?<![^\W_])[vV]?\d+(?:[.,]\d+)*)"
+    rf"(?P<cjk>[{CJK}]+)|(?P<num>(?<![^\W_{CJK}])[vV]?\d+(?:[.,]\d+)*)"
     rf"|(?P<word>[^\W\d_{CJK}][^\W_{CJK}]*(?:'[a-zA-Z]+)?)"
     r"|(?P<stop>[.,;:!?](?!\S)|[()\n;]|(?<=\s)[-–—]+(?=\s)|—)"
 )
@@ -111,20 +111,25 @@ BITS = re.compile(r"[^\W_]+")
 _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
 _LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
 
 
 def normal(text: str) -> str:
     """The text without case, spacing, emphasis and the punctuation around its words."""
-    plain = _EMPHASIS.sub(r"\2", text.replace("`", "")).casefold()
+    plain = EMPHASIS.sub(r"\2", text.replace("`", "")).casefold()
     pieces = (piece.lstrip("\"'([{").rstrip(".,;:!?\"')]}") or piece for piece in plain.split())
     return " ".join(piece for piece in pieces if piece.strip(".,;:!?\"'-–—…"))
+
+
+def plain(text: str) -> str:
+    """The text with plain quotes and letters, without a label like "Note:" before it."""
+    return _LABEL.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
 
 
 @lru_cache(maxsize=2_000)
 def read(text: str) -> Shape:
     """What a rule says."""
-    flat = _LABEL.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
+    flat = plain(text)
     body = flat[:LONG]
     for idiom, meaning in _IDIOMS:
         body = idiom.sub(meaning, body)
@@ -247,7 +252,7 @@ class _Reader:
         if not over:
             self.note_small("unless" if raw == "until" and was is False else raw)  # "not until" is "not unless"
         if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
-            one = "#" + _DIGITS[raw] if raw in _DIGITS else stem(raw)
+            one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
             self.forms[one] = raw
             if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
                 self.tie = ""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
+from learnloop_md.literals import differing, literals
 from learnloop_md.opposites import Turned, swapped, turned
 from learnloop_md.reading import BITS, CLASSES, LONG, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
@@ -52,6 +53,7 @@ class Pair(NamedTuple):
     right: frozenset[str]
     known: frozenset[str]  # words that stand in the reasons of either lesson
     score: float
+    apart: frozenset[str] = frozenset()  # code, flags, paths, numbers that only one holds, as written
 
 
 def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
@@ -61,14 +63,14 @@ def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
 
 def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) -> list[Likeness]:
     """As rank, where title, reasons and tags of each lesson are known: what they name is no difference."""
-    asked, seen, words = read(text), _glance(text), _glance(about, hard=True)
+    seen, words = _glance(text), _glance(about, hard=True)
     found = []
     for slug, other, more in others:
         also = _glance(other)
         # Cheap first look: a pair with fewer common words cannot reach the lowest score.
         if seen and also and 10 * len(seen & also) < len(seen) + len(also):
             continue
-        if hit := _compare(asked, read(other), words | _glance(more, hard=True)):
+        if hit := _compare(text, other, words | _glance(more, hard=True)):
             found.append(Likeness(slug, *hit))
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
@@ -80,10 +82,12 @@ def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
     return frozenset(stem(word) for word in words if word not in STOP)
 
 
-def _compare(a: Shape, b: Shape, known: frozenset[str]) -> tuple[str, float, str] | None:
-    if a.norm == b.norm:
+def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, str] | None:
+    a, b = read(one), read(other)
+    apart = differing(literals(one), literals(other))
+    if a.norm == b.norm and not apart:
         return ("same", 1.0, "equal after normalising") if a.norm else None
-    pair = _side_by_side(a, b, known)
+    pair = _side_by_side(a, b, known)._replace(apart=frozenset(apart))
     verdict, why = _judge(pair)
     return (verdict, round(min(pair.score, 0.99), 2), why) if verdict else None
 
@@ -156,7 +160,7 @@ def _share_of_the_shorter(pair: Pair, besides: frozenset[str]) -> float:
 
 def _told(pair: Pair, doubt: Doubt) -> str:
     forms = pair.a.forms | pair.b.forms
-    words = sorted({forms.get(word, word).lstrip("#") for word in doubt.words})
+    words = sorted({forms.get(word, word).lstrip("#") or word for word in doubt.words})
     return doubt.why + (": " + ", ".join(words) if words else "")
 
 
@@ -175,6 +179,11 @@ def numbers_differ(pair: Pair) -> Doubt | None:
 
 def _numbers(pair: Pair) -> tuple[set[str], set[str]]:
     return {w for w in pair.left if w[0] == "#"}, {w for w in pair.right if w[0] == "#"}
+
+
+def written_otherwise(pair: Pair) -> Doubt | None:
+    """Code, a flag, a path, a sign, an identifier or a number is not the same unless it is written the same."""
+    return Doubt("written otherwise", pair.apart) if pair.apart else None
 
 
 def names_differ(pair: Pair) -> Doubt | None:
@@ -293,6 +302,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
-    numbers_differ, names_differ, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
+    numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
     each_says_more, too_short, too_long,
 )  # fmt: skip
