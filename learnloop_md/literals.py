@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from learnloop_md.reading import DIGITS, EMPHASIS, LONG, WEAKER, plain
+from learnloop_md.reading import DIGITS, EMPHASIS, LONG, UNITS, WEAKER, plain
 from learnloop_md.words import CJK, stem
 
 
@@ -18,6 +18,7 @@ class Written(NamedTuple):
     """The literal things of a rule, as written."""
 
     exact: tuple[str, ...]  # each thing that is no prose by its form, in the order of the text
+    loose: frozenset[str]  # those whose case says nothing: UTF-8, utf-8
     code: frozenset[str]  # plain words inside code spans and quotes
     spans: tuple[tuple[str, ...], ...]  # code spans of several words
     said: tuple[str, ...]  # all words and things in their order
@@ -33,10 +34,10 @@ _HARD = re.compile(
     r"|^-{1,2}\w|^\.\w|\w\.\w"  # a flag, a hidden file, a dotted name
     r"|[a-z][A-Z]|\d"  # camel case, a name with a number in it
 )
-_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.){2,}|(?:etc|vs|cf)\.?")
+_SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
+_CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
 _EDGE = re.compile(rf"(?<=[{CJK}])(?=[^{CJK}\s])|(?<=[^{CJK}\s])(?=[{CJK}])")
-_UNITS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "ms": "millisecond"}
 _DASHES = str.maketrans({"−": "-", "‐": "-", "‑": "-"})
 
 
@@ -44,6 +45,7 @@ _DASHES = str.maketrans({"−": "-", "‐": "-", "‑": "-"})
 def literals(text: str) -> Written:
     """The literal things of a rule."""
     exact: list[str] = []
+    loose: set[str] = set()
     code: set[str] = set()
     spans: list[tuple[str, ...]] = []
     said: list[str] = []
@@ -64,6 +66,8 @@ def literals(text: str) -> Written:
             elif word:
                 if is_hard(word):
                     exact.append(word)
+                    if not is_code and not _CASED.search(word):
+                        loose.add(word.casefold())
                 elif is_code:
                     code.add(word)
                 else:
@@ -77,7 +81,8 @@ def literals(text: str) -> Written:
             spans.append(tuple(here))
     bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers)}
     return Written(
-        tuple(exact), frozenset(code), tuple(spans), tuple(said), frozenset(prose), frozenset(initial), bound
+        tuple(exact), frozenset(loose), frozenset(code), tuple(spans), tuple(said), frozenset(prose),
+        frozenset(initial), bound,
     )
 
 
@@ -116,39 +121,46 @@ def _number(word: str) -> list[str]:
     if not match:
         return []
     unit = match[3].lstrip("-").casefold()
-    return ["#" + match[1] + match[2].replace(",", ""), *([_UNITS.get(unit, unit)] if unit else [])]
+    return ["#" + match[1] + match[2].replace(",", ""), *([UNITS.get(unit, unit)] if unit else [])]
 
 
 def _near(said: list[str], at: int) -> str:
     word = said[at].casefold() if 0 <= at < len(said) else ""
-    return stem(_UNITS.get(word, word)) if word.isalpha() else word
+    return stem(UNITS.get(word, word)) if word.isalpha() else word
 
 
 def is_hard(word: str) -> bool:
     """Whether a word is no prose by its form."""
-    return bool(_HARD.search(word)) and not _ABBREVIATION.fullmatch(word)
+    return bool(_HARD.search(word)) and not _SOFT.fullmatch(word)
 
 
 def differing(a: Written, b: Written) -> set[str]:
-    """The literal things that only one of two rules holds."""
-    alone = [{x for x in one.exact if not _has(other, x)} for one, other in ((a, b), (b, a))]
-    words = [{x for x in one.code if not _says(other, x)} for one, other in ((a, b), (b, a))]
-    found = {x.lstrip("#") for side in (*alone, *words) for x in side}
-    apart = [[span for span in one.spans if not _within(span, other.said)] for one, other in ((a, b), (b, a))]
+    """The literal things that only one of two rules holds, or that stand in another order."""
+    found: set[str] = set()
+    apart = []
+    for one, other in ((a, b), (b, a)):
+        found |= {x.lstrip("#") for x in one.exact if not _has(one, other, x)}
+        apart.append([span for span in one.spans if not _within(span, other.said)])
+        programs = {span[0] for span in apart[-1]} - {word for span in apart[-1] for word in span[1:]}
+        found |= {x for x in one.code - programs if not _says(other, x)}
+        found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
+    signs = [[x for x in one.exact if not re.search(r"\w", x)] for one in (a, b)]
+    if signs[0] != signs[1]:
+        found.update(*signs)
     return found | _unbound(a, b)
 
 
-def _has(other: Written, thing: str) -> bool:
+def _has(one: Written, other: Written, thing: str) -> bool:
     """Whether a rule holds a thing, be it taken apart in prose: sed/grep, grep or sed."""
     if thing in other.exact or thing in other.prose or thing in other.code:
         return True
-    if thing[0] == "#":
-        return False
-    if not re.search(r"[_/\\.(:@]|^-", thing):
-        low = thing.casefold()
-        return low in other.prose or low in {x.casefold() for x in other.exact if not re.search(r"[a-z][A-Z]|[_/.]", x)}
+    low = thing.casefold()
+    if low in one.loose:
+        return low in other.loose or low in {x.casefold() for x in other.exact}
+    if low in other.loose or (re.search("[a-z][A-Z]", thing) and thing.isalpha() and low in other.prose):
+        return True  # macOS, macos
     parts = re.split("[/.]", thing)
     if not all(part.isalpha() for part in parts):
         return False
@@ -160,11 +172,25 @@ def _says(other: Written, word: str) -> bool:
     if word in other.code or word in other.prose or stem(word) in WEAKER:
         return True
     low = word.casefold()
-    if word == low or word not in other.code:
-        known = {x.casefold() for x in (other.prose if word == low else other.initial)}
-        if low in known:
-            return True
+    if low in {x.casefold() for x in (other.prose if word == low else other.initial)}:
+        return True
     return any(x.endswith("ing") and stem(x.casefold()) == stem(low) for x in other.prose)
+
+
+def _inflected(other: Written, name: str) -> bool:
+    """Whether a rule says a name in another number or form only: User, Users."""
+    low = name.casefold()
+    known = {x.casefold() for x in (*other.prose, *other.code, *other.exact)}
+    return low not in known and any(stem(x) == stem(low) and x.rstrip("s") == low.rstrip("s") for x in known)
+
+
+def lowered(one: str, other: str) -> bool:
+    """Whether one of two texts that differ in case alone was put into small letters as a whole."""
+    for a, b in ((one, other), (other, one)):
+        wrote = literals(a)
+        if b == b.lower() and any(x != x.lower() for x in wrote.prose - wrote.initial):
+            return True
+    return False
 
 
 def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:

@@ -61,6 +61,8 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     off = [i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y]
     listed = a.listed & b.listed
     if len(first) == len(second) and len(off) == 2 and off[1] - off[0] > 1:
-        return {first[off[0]], second[off[0]]} - listed
+        one, other = first[off[0]], second[off[0]]
+        if not ({one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus):  # "use X. Not Y": "not Y; use X"
+            return {one, other} - listed
     tied = [(w, a.ties[w], b.ties[w]) for w in shared - listed if not a.ties[w] & b.ties[w]]
     return {w for w, p, q in tied for _, r, s in tied if p & s and q & r}

@@ -70,6 +70,8 @@ _PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill han
 SMALL = words_of("up down on off in out under over first")
 DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
 DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
+UNITS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "ms": "millisecond"}
+_UNIT = re.compile(r"(?<=\d)(ms|s|sec|min|h)\b")
 WEAKER, CLASSES, _VAGUE, _DENIES = (frozenset(map(stem, w)) for w in (_WEAK, _CLASSES, _PREDICATE, _DENIAL))
 _IDIOMS = tuple(
     (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
@@ -109,9 +111,21 @@ _SAID = re.compile(rf"[^\W{CJK}](?:[\w.'-]*\w)?|[{CJK}]")
 _LIST = re.compile(r"[\w`.-]+(?:, [\w`.-]+)*,? (?:and|or) [\w`.-]+")
 BITS = re.compile(r"[^\W_]+")
 _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
+_WRITTEN = frozenset("/\\.-_:@#%&*!?()[]{}")  # such signs may belong to code; the literals tell
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
 _LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
+
+
+OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff\u00b5\u03bc]")  # letters that are not Latin
+_POLITE = re.compile("请|請")
+
+
+def _unspaced(text: str) -> str:
+    """A text in another script without punctuation and politeness, and without spaces where none are needed."""
+    kept = "".join(" " if unicodedata.category(c)[0] in "PZ" and c not in _WRITTEN else c for c in normal(text))
+    kept = re.sub(rf"(?<=[{CJK}]) +| +(?=[{CJK}])", "", _POLITE.sub("", kept))
+    return " ".join(kept.split())
 
 
 def normal(text: str) -> str:
@@ -131,6 +145,7 @@ def read(text: str) -> Shape:
     """What a rule says."""
     flat = plain(text)
     body = flat[:LONG]
+    body = _UNIT.sub(lambda m: " " + UNITS[m[1]], body)
     for idiom, meaning in _IDIOMS:
         body = idiom.sub(meaning, body)
     found = [m for m in _NAME.finditer(body) if m["code"] or m[0].lower() not in STOP]
@@ -158,7 +173,7 @@ def read(text: str) -> Shape:
     if len(_CJK_NOT.findall(body)) % 2:
         minus, plus = plus, minus
     names = {name: frozenset(reader.names.get(name, ())) for _, _, name in spans}
-    norm = normal(flat)
+    norm = normal(flat) if not OTHER_SCRIPT.search(flat) else _unspaced(flat)
     ends = [0, *(end for _, end, _ in spans)]
     bare = " ".join(body[end:start] for end, start in zip(ends, [*(a for a, _, _ in spans), len(body)], strict=True))
     small = frozenset(reader.small | set(_SIGNS.findall(bare)))

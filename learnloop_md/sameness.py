@@ -10,9 +10,9 @@ from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
-from learnloop_md.literals import differing, literals
+from learnloop_md.literals import differing, literals, lowered
 from learnloop_md.opposites import Turned, swapped, turned
-from learnloop_md.reading import BITS, CLASSES, LONG, SMALL, WEAKER, Shape, read
+from learnloop_md.reading import BITS, CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
@@ -85,7 +85,7 @@ def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
 def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, str] | None:
     a, b = read(one), read(other)
     apart = differing(literals(one), literals(other))
-    if a.norm == b.norm and not apart:
+    if a.norm == b.norm and (not apart or lowered(one, other)):
         return ("same", 1.0, "equal after normalising") if a.norm else None
     pair = _side_by_side(a, b, known)._replace(apart=frozenset(apart))
     verdict, why = _judge(pair)
@@ -291,6 +291,12 @@ def each_says_more(pair: Pair) -> Doubt | None:
     return None
 
 
+def other_script(pair: Pair) -> Doubt | None:
+    """Of a script other than Latin no grammar is known: there only equal texts are the same."""
+    told = any(OTHER_SCRIPT.search(shape.norm) for shape in (pair.a, pair.b))
+    return Doubt("a script that is only compared letter by letter", ()) if told else None
+
+
 def too_short(pair: Pair) -> Doubt | None:
     """With fewer than two words in common nothing is sure."""
     return Doubt("too short to tell", pair.shared) if len(pair.shared) < 2 else None
@@ -303,5 +309,5 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
-    each_says_more, too_short, too_long,
+    each_says_more, other_script, too_short, too_long,
 )  # fmt: skip
