@@ -64,5 +64,24 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
         one, other = first[off[0]], second[off[0]]
         if not ({one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus):  # "use X. Not Y": "not Y; use X"
             return {one, other} - listed
+    if words := _around_a_pivot(a, b, shared - listed):
+        return words
     tied = [(w, a.ties[w], b.ties[w]) for w in shared - listed if not a.ties[w] & b.ties[w]]
     return {w for w, p, q in tied for _, r, s in tied if p & s and q & r}
+
+
+def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
+    """What stands before a word in one rule and behind it in the other, and the reverse: the cat eats the mouse.
+
+    A clause that was moved as a whole does not do that, and a word that kept its preposition was moved with it.
+    """
+    once = {w for w in shared if a.words.count(w) == b.words.count(w) == 1}
+    moved = {w for w in once if not (a.ties[w] & b.ties[w]) - {""}}
+    first = [w for w in a.words if w in once]
+    place = {w: i for i, w in enumerate(w for w in b.words if w in once)}
+    for i, pivot in enumerate(first):
+        before = {w for w in first[:i] if w in moved and place[w] > place[pivot]}
+        after = {w for w in first[i + 1 :] if w in moved and place[w] < place[pivot]}
+        if before and after and pivot not in WEAKER:
+            return before | after
+    return set()

@@ -29,6 +29,7 @@ class Shape(NamedTuple):
     said: tuple[str, ...]  # the words as they were said, grammar included
     clauses: tuple[frozenset[str], ...]  # the words between two stops
     listed: frozenset[str]  # members of an enumeration, which may stand in any order
+    phrases: tuple[frozenset[str], ...]  # the words of each circumstance: on Windows, after a rollback
 
 
 # Words so common in rules that sharing or missing them says little.
@@ -53,6 +54,9 @@ _TURN = words_of("but because since so if when unless while until then use prefe
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _COND = words_of("if when while during unless")  # what they say reaches over "it is"
 _TYING = TIES | _COND
+_TYING |= words_of("behind beyond beside inside outside within toward towards across along around among against despite")
+_CIRCUMSTANCE = (_TYING | words_of("before after until since once whenever where between")) - words_of("of as than")
+_PHRASE = 4  # words that one preposition reaches over
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
 _NEEDLESS, _COPULA = words_of("optional unnecessary needless unneeded superfluous"), words_of("is are be was were stay")
@@ -114,6 +118,7 @@ _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
 _WRITTEN = frozenset("/\\.-_:@#%&*!?()[]{}")  # such signs may belong to code; the literals tell
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
 _LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
+_BEGINS = re.compile(r"(?:^|[.!?:;\n\"'(\[*_>-])\s*$")
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
 
 
@@ -156,6 +161,9 @@ def read(text: str) -> Shape:
             at += 1
         name = spans[at][2] if at < len(spans) and spans[at][0] <= m.start() else ""
         raw = m[0].casefold().removesuffix("'s")
+        if m[0] == "A" and not _BEGINS.search(body, 0, m.start()):  # zone A, no article
+            reader.add(["a"], name)
+            continue
         if m.lastgroup == "stop":
             if not name:
                 reader.stop(raw)
@@ -183,7 +191,8 @@ def read(text: str) -> Shape:
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
     clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
     listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
-    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed)
+    phrases = tuple(frozenset(phrase) for phrase in reader.phrases if phrase)
+    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, phrases)
 
 
 class _Reader:
@@ -202,6 +211,8 @@ class _Reader:
         self.sign: bool | None = True
         self.back, self.negated, self.non, self.reason = 0, False, False, False
         self.last = self.tie = ""
+        self.phrases: list[list[str]] = []
+        self.inside = False
 
     def close(self) -> None:
         """End what a negation reaches; "X is not used" and "X fails" negate what stands before them."""
@@ -222,6 +233,7 @@ class _Reader:
         self.sign = None if unsure else True
         self.said.append([])
         self.reason, self.last, self.tie = False, "", ""
+        self.inside = False
 
     def add(self, stems: list[str], name: str = "", tells: bool = True) -> None:
         for one in stems:
@@ -230,6 +242,8 @@ class _Reader:
             self.said[-1].append(one)
             self.ties.setdefault(one, set()).add(self.tie)
             self.why[one] = self.reason and self.why.get(one, True)
+            if self.inside and len(self.phrases[-1]) < _PHRASE:
+                self.phrases[-1].append(one)
         if name:
             self.names.setdefault(name, set()).update(stems)
             self.clause.append((name, self.sign, tells))
@@ -241,6 +255,9 @@ class _Reader:
         before, self.last, was = self.last, raw, self.sign
         if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
             self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
+        if raw in _CIRCUMSTANCE and before not in _PHRASAL:
+            self.phrases.append([])
+            self.inside = True
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
         pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
         against = over or pair or raw in _NEG or raw.endswith("n't")

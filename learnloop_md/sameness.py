@@ -291,6 +291,25 @@ def each_says_more(pair: Pair) -> Doubt | None:
     return None
 
 
+def circumstances_differ(pair: Pair) -> Doubt | None:
+    """Each holds under circumstances of its own: on Windows runners, for the mobile client."""
+    mine, theirs = (
+        frozenset(w for phrase in shape.phrases for w in phrase & alone - WEAKER - shape.reasons)
+        for shape, alone in ((pair.a, pair.left), (pair.b, pair.right))
+    )
+    return Doubt("other circumstances", mine | theirs) if mine and theirs else None
+
+
+def a_circumstance_more(pair: Pair) -> Doubt | None:
+    """One names a circumstance of which the other says nothing."""
+    for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)):
+        for phrase in shape.phrases:
+            own = phrase - WEAKER - shape.reasons
+            if own and own <= alone:
+                return Doubt("one says more", own)
+    return None
+
+
 def other_script(pair: Pair) -> Doubt | None:
     """Of a script other than Latin no grammar is known: there only equal texts are the same."""
     told = any(OTHER_SCRIPT.search(shape.norm) for shape in (pair.a, pair.b))
@@ -309,5 +328,5 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
-    each_says_more, other_script, too_short, too_long,
+    each_says_more, circumstances_differ, a_circumstance_more, other_script, too_short, too_long,
 )  # fmt: skip
