@@ -73,15 +73,20 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
 def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     """What stands before a word in one rule and behind it in the other, and the reverse: the cat eats the mouse.
 
-    A clause that was moved as a whole does not do that, and a word that kept its preposition was moved with it.
+    A clause that was moved as a whole does not do that, a word that kept its preposition was moved with it, and a verb
+    goes from the beginning to the end in the passive.
     """
-    once = {w for w in shared if a.words.count(w) == b.words.count(w) == 1}
+    once = {w for w in shared if w[0] != "#" and a.words.count(w) == b.words.count(w) == 1}
     moved = {w for w in once if not (a.ties[w] & b.ties[w]) - {""}}
-    first = [w for w in a.words if w in once]
-    place = {w: i for i, w in enumerate(w for w in b.words if w in once)}
-    for i, pivot in enumerate(first):
-        before = {w for w in first[:i] if w in moved and place[w] > place[pivot]}
-        after = {w for w in first[i + 1 :] if w in moved and place[w] < place[pivot]}
-        if before and after and pivot not in WEAKER:
-            return before | after
+    for first in a.clauses:
+        for second in b.clauses:
+            both = once & first & second
+            here, there = ([w for w in shape.words if w in both] for shape in (a, b))
+            place = {w: i for i, w in enumerate(there)}
+            ends = {w for w in both if {here.index(w), place[w]} == {0, len(here) - 1}}
+            for i, pivot in enumerate(here):
+                before = {w for w in here[:i] if w in moved - ends and place[w] > place[pivot]}
+                after = {w for w in here[i + 1 :] if w in moved - ends and place[w] < place[pivot]}
+                if before and after and pivot not in WEAKER:
+                    return before | after
     return set()

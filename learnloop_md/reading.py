@@ -56,6 +56,7 @@ _COND = words_of("if when while during unless")  # what they say reaches over "i
 _TYING = TIES | _COND
 _TYING |= words_of("behind beyond beside inside outside within toward towards across along around among against despite")
 _CIRCUMSTANCE = (_TYING | words_of("before after until since once whenever where between")) - words_of("of as than")
+_JOINING = ARTICLES | words_of("and or all any both each every some such same")
 _PHRASE = 4  # words that one preposition reaches over
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
@@ -164,6 +165,7 @@ def read(text: str) -> Shape:
         if m[0] == "A" and not _BEGINS.search(body, 0, m.start()):  # zone A, no article
             reader.add(["a"], name)
             continue
+        following = body[m.end() : m.end() + 6].casefold()
         if m.lastgroup == "stop":
             if not name:
                 reader.stop(raw)
@@ -175,7 +177,8 @@ def read(text: str) -> Shape:
             reader.forms[stem(raw)] = raw
             reader.add([stem(raw)], name)
         else:
-            reader.word(raw, body[m.end() : m.end() + 6].casefold())
+            joined = body[m.start() - 1 : m.start()] == "-" or following[:1] == "-"  # built-in, end-to-end
+            reader.word(raw, following, joined=joined)
     reader.stop("")
     minus, plus = map(frozenset, reader.signs)
     if len(_CJK_NOT.findall(body)) % 2:
@@ -251,11 +254,13 @@ class _Reader:
             self.sign, self.non = True, False
         self.last = ""
 
-    def word(self, raw: str, following: str) -> None:
+    def word(self, raw: str, following: str, *, joined: bool = False) -> None:
         before, self.last, was = self.last, raw, self.sign
         if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
             self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
-        if raw in _CIRCUMSTANCE and before not in _PHRASAL:
+        if raw in STOP and raw not in _JOINING:
+            self.inside = False
+        if raw in _CIRCUMSTANCE and before not in _PHRASAL and not joined:
             self.phrases.append([])
             self.inside = True
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])

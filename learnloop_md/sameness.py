@@ -294,7 +294,7 @@ def each_says_more(pair: Pair) -> Doubt | None:
 def circumstances_differ(pair: Pair) -> Doubt | None:
     """Each holds under circumstances of its own: on Windows runners, for the mobile client."""
     mine, theirs = (
-        frozenset(w for phrase in shape.phrases for w in phrase & alone - WEAKER - shape.reasons)
+        frozenset(w for phrase in shape.phrases for w in phrase & alone - WEAKER - CLASSES - shape.reasons)
         for shape, alone in ((pair.a, pair.left), (pair.b, pair.right))
     )
     return Doubt("other circumstances", mine | theirs) if mine and theirs else None
