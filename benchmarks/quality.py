@@ -306,9 +306,9 @@ extra the words alone decide, and one line says so.
 **The same.** Two rules are weighed by the words they share, as stems, parts of names and numbers more than others,
 common verbs less; words that stand in the reasons, title or tags of either lesson count half against them. Above the
 threshold they are the same unless one of the guards in `sameness.GUARDS` has a doubt: the numbers differ, the names
-differ, one is turned, another word stands in the same place, roles are swapped, a limit or sign differs, one says
-more, one names more, each says more, too short, too long. A doubt ends in "near": a missed repeat costs one more
-entry, a wrong merge loses a lesson.
+differ, one is turned, another word stands in the same place, roles are swapped, a limit or sign (or a word that denies
+all of it, like "refuse" or "mistake") differs, one says more, one names more, each says more, too short, too long. A
+doubt ends in "near": a missed repeat costs one more entry, a wrong merge loses a lesson.
 
 **The opposite.** One rule wants by name what the other does not, sets the contrary word, or negates what the other
 states; and both speak of the same thing. Sharing words is no agreement: the opposite of a rule shares more words with

@@ -65,17 +65,9 @@ def spoken(lesson: Lesson) -> tuple[Anchor, ...]:
     return tuple(dict.fromkeys([*kept, *(one for one in said if one.linked or one.name not in known)]))[:_MOST]
 
 
-def _texts(lesson: Lesson) -> list[str]:
+def _texts(row: Lesson) -> list[str]:
     """What the lesson says, without its fenced code."""
-    said = (
-        lesson.rule,
-        lesson.why,
-        lesson.how,
-        lesson.context,
-        lesson.approach,
-        lesson.what_worked,
-        lesson.what_failed,
-    )
+    said = (row.rule, row.why, row.how, row.context, row.approach, row.what_worked, row.what_failed)
     return ["".join(line.raw for line in scan("\n" + text[:_LONG]) if line.place == "text") for text in said if text]
 
 
@@ -124,11 +116,8 @@ def symbols(lesson: Lesson) -> tuple[str, ...]:
     for text in _texts(lesson):
         for match in _SPAN.finditer(text):
             name = _CALL.fullmatch(match[2].strip())
-            if (
-                name
-                and (name[2] or re.search(r"[a-z][A-Z]|\w_\w|\w\.\w", name[1]))
-                and (name[1][0].isupper() or not _is_path(name[1]))
-            ):
+            shaped = name and (name[2] or re.search(r"[a-z][A-Z]|\w_\w|\w\.\w", name[1]))
+            if name and shaped and (name[1][0].isupper() or not _is_path(name[1])):
                 found[name[1].rpartition(".")[2]] = None
     return tuple(found)[:_MOST]
 

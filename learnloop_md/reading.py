@@ -29,6 +29,7 @@ class Shape(NamedTuple):
     said: tuple[str, ...]  # the words as they were said, grammar included
     clauses: tuple[frozenset[str], ...]  # the words between two stops
     listed: frozenset[str]  # members of an enumeration, which may stand in any order
+    verbs: frozenset[str]  # what may be a verb by its place: first in a clause, behind must, to, not
     phrases: tuple[frozenset[str], ...]  # the words of each circumstance: on Windows, after a rollback
 
 
@@ -57,6 +58,7 @@ _TYING = TIES | _COND
 _TYING |= words_of("behind beyond beside inside outside within toward towards across along around among against despite")
 _CIRCUMSTANCE = (_TYING | words_of("before after until since once whenever where between")) - words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
+_VERBAL = words_of("to must should shall may can could will would not never always don't dont please and or then")
 _PHRASE = 4  # words that one preposition reaches over
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
@@ -194,8 +196,9 @@ def read(text: str) -> Shape:
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
     clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
     listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
+    verbs = frozenset(reader.verbs)
     phrases = tuple(frozenset(phrase) for phrase in reader.phrases if phrase)
-    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, phrases)
+    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, verbs, phrases)
 
 
 class _Reader:
@@ -214,6 +217,7 @@ class _Reader:
         self.sign: bool | None = True
         self.back, self.negated, self.non, self.reason = 0, False, False, False
         self.last = self.tie = ""
+        self.verbs: set[str] = set()
         self.phrases: list[list[str]] = []
         self.inside = False
 
@@ -291,6 +295,8 @@ class _Reader:
         if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
             one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
             self.forms[one] = raw
+            if before in _VERBAL or all(w[0] == "<" for w in self.said[-1]):
+                self.verbs.add(one)
             if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
                 self.tie = ""
             self.add([one], tells=one not in _VAGUE)

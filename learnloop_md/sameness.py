@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise
 from math import fsum
 from typing import NamedTuple
 
 from learnloop_md.literals import differing, literals, lowered
 from learnloop_md.opposites import Turned, swapped, turned
 from learnloop_md.reading import BITS, CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape, read
-from learnloop_md.words import STOP, stem
+from learnloop_md.words import STOP, akin, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
 SAME, NEAR = 0.58, 0.45
@@ -53,6 +54,7 @@ class Pair(NamedTuple):
     right: frozenset[str]
     known: frozenset[str]  # words that stand in the reasons of either lesson
     score: float
+    against: Turned  # how one says the contrary of the other
     apart: frozenset[str] = frozenset()  # code, flags, paths, numbers that only one holds, as written
 
 
@@ -108,7 +110,7 @@ def _side_by_side(a: Shape, b: Shape, known: frozenset[str]) -> Pair:
 
     same = weight(shared) + len(typos) / 2
     score = 2 * same / ((2 * same + alone(left, a.reasons) + alone(right, b.reasons)) or 1)
-    return Pair(a, b, shared, typos, left, right, known, score)
+    return Pair(a, b, shared, typos, left, right, known, score, turned(a, b, left, right))
 
 
 def _typo(a: str, b: str) -> bool:
@@ -128,9 +130,8 @@ class Doubt(NamedTuple):
 
 def _judge(pair: Pair) -> tuple[str, str]:
     """The verdict on two rules and why: the first guard that has a doubt decides."""
-    against = turned(pair.a, pair.b, pair.left, pair.right)
-    if against.why and _are_opposites(pair, against):
-        return "opposite", _told(pair, Doubt(against.why, against.words))
+    if (doubt := one_is_turned(pair)) and _are_opposites(pair):
+        return "opposite", _told(pair, doubt)
     if pair.score < NEAR:
         return "", ""
     doubt = next((doubt for guard in GUARDS if (doubt := guard(pair))), None)
@@ -139,8 +140,9 @@ def _judge(pair: Pair) -> tuple[str, str]:
     return "near", _told(pair, doubt) if doubt else _counted(pair)
 
 
-def _are_opposites(pair: Pair, against: Turned) -> bool:
+def _are_opposites(pair: Pair) -> bool:
     """Whether two rules, one of which turns the other, speak of the same thing."""
+    against = pair.against
     if not against.sure and (all(_numbers(pair)) or all(_names(pair))):
         return False
     if against.why == "antonyms" and not against.words <= SMALL:  # in and out alone say little
@@ -221,8 +223,7 @@ def _apart(a: Shape, b: Shape, known: frozenset[str]) -> set[str]:
 
 def one_is_turned(pair: Pair) -> Doubt | None:
     """What one wants the other does not."""
-    against = turned(pair.a, pair.b, pair.left, pair.right)
-    return Doubt(against.why, against.words) if against.why else None
+    return Doubt(pair.against.why, pair.against.words) if pair.against.why else None
 
 
 def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
@@ -232,8 +233,32 @@ def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
         mine, other = a[place], b[place]
         if (mine | other) - WEAKER and not but & (mine | other):
             reworded = pair.score >= REWORDED and _verbatim(pair.a.said, pair.b.said) < TEMPLATE
-            return None if reworded else Doubt("other words", mine | other)
+            if not reworded:
+                return Doubt("other words", mine | other)
     return None
+
+
+def another_thing(pair: Pair) -> Doubt | None:
+    """Before one and the same word stands another word: billing address, shipping address; revoke tokens, rotate them.
+
+    Only verbs that are used for nearly the same thing may take each other's place.
+    """
+    a, b = (_before(shape, alone) for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)))
+    for word in sorted(a.keys() & b.keys()):
+        for mine, verb in sorted(a[word]):
+            for other, too in sorted(b[word]):
+                if {mine, other} - WEAKER and not (verb and too and akin(mine, other)):
+                    return Doubt("other words", (mine, other))
+    return None
+
+
+def _before(shape: Shape, alone: frozenset[str]) -> dict[str, set[tuple[str, bool]]]:
+    """The words that a rule has alone, by the shared word right behind them, each with whether it may be a verb."""
+    found: dict[str, set[tuple[str, bool]]] = {}
+    for word, after in pairwise(shape.words):
+        if word in alone - shape.reasons and after not in alone:
+            found.setdefault(after, set()).add((word, word in shape.verbs))
+    return found
 
 
 def _verbatim(a: tuple[str, ...], b: tuple[str, ...]) -> float:
@@ -327,6 +352,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
-    numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
+    numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped, limits_differ, one_says_more, a_name_more,
     each_says_more, circumstances_differ, a_circumstance_more, other_script, too_short, too_long,
 )  # fmt: skip

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from learnloop_md.vocabulary import SYNONYMS
+from learnloop_md.vocabulary import KIN, SYNONYMS
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -55,6 +55,14 @@ def stem(word: str) -> str:
     """What all forms of a word, and of words that mean the same, have in common."""
     short = cut(word)
     return _FIRST.get(short, short)
+
+
+_GROUPS = [frozenset(map(stem, group.split("/"))) for group in KIN.split()]
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether two stems are used for nearly the same thing."""
+    return any(one in group and other in group for group in _GROUPS)
 
 
 _ENDS = (

@@ -73,15 +73,6 @@ def test_a_budget_too_small_for_the_header_still_shows_a_lesson() -> None:
     assert made(rows(1), budget=80).text == text
 
 
-@given(st.lists(st.text(max_size=600), max_size=30), st.integers(1, 3000))
-def test_the_whole_text_is_never_over_the_budget(rules: list[str], budget: int) -> None:
-    """R004-71: a hard limit, footer included; entries are never cut."""
-    lessons = [Lesson(f"rule-{n}", f"rule-{n}.md", "", rule=rule) for n, rule in enumerate(rules)]
-    found = made(lessons, budget)
-    assert len(found.text) <= budget
-    assert all(digest.line(row) + "\n" in found.text for row in found.shown)
-
-
 @given(st.integers(0, 40), st.integers(100, 3000))
 def test_shown_and_counted_lessons_are_all_lessons(count: int, budget: int) -> None:
     found = made(rows(count), budget)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,8 @@ def test_a_digest_is_within_its_budget_and_fenced_once(rules: list[str], budget:
     assert all(digest.line(row) in lines for row in made.shown)
 
 
-@given(st.lists(texts, min_size=1, max_size=12), st.integers(1, 700), st.sampled_from(guidance.FORMATS))
-def test_recalled_entries_are_whole(rules: list[str], budget: int, chosen: str) -> None:
+@given(st.lists(texts, min_size=1, max_size=12), st.integers(1, 700), st.sampled_from(guidance.FORMATS), st.booleans())
+def test_recalled_entries_are_whole(rules: list[str], budget: int, chosen: str, explain: bool) -> None:
     """R000-52, whatever a lesson says and whatever is marked on it."""
     rows = [
         Hit(
@@ -66,10 +67,11 @@ def test_recalled_entries_are_whole(rules: list[str], budget: int, chosen: str) 
         )
         for n, rule in enumerate(rules)
     ]  # fmt: skip
-    manner = Manner(chosen, explain=True, doubts={"l1": [f"{rules[0]} went"]})
+    manner = Manner(chosen, explain=explain, doubts={"l1": [f"{rules[0]} went"]})
     alone = {hit.lesson.slug: guidance.make([hit], [], 1 << 30, manner).text for hit in rows}
     made = guidance.make(rows[:5], rows[5:], budget, manner)
     assert tokens(made.text) <= budget
+    assert bool(made.text) == bool(made.shown)
     assert made.text.count(CLOSE) == (1 if made.text and chosen != "text" else 0)
     for hit in made.shown:
         entry = [line for line in alone[hit.lesson.slug].splitlines() if line.startswith(("- ", "  ", "1.00"))]
@@ -79,7 +81,7 @@ def test_recalled_entries_are_whole(rules: list[str], budget: int, chosen: str) 
 
 def test_a_thousand_times_as_many_lessons_take_a_thousand_times_as_long_at_most() -> None:
     """Each bullet is measured once."""
-    many = ["- Check the rate before you settle."] * 50_000
+    many = ["- Check the rate before you settle."] * 10_000
     calls = 0
 
     def around(count: int) -> Iterable[Pieces]:
@@ -91,7 +93,7 @@ def test_a_thousand_times_as_many_lessons_take_a_thousand_times_as_long_at_most(
     assert fit(many, Budget(tokens=500), around) is not None
     assert calls < 20
     assert block("x", many, Budget(500), rest="learnloop show")
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 1
 
 
 # --- hostile lessons through the real commands ------------------------------------------------------------------------
@@ -113,19 +115,27 @@ FINE = [
 ]
 
 
-def injected(repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, rule: str) -> list[str]:
-    """What a lesson of this rule becomes in every text that a model is given."""
+@pytest.fixture
+def injected(
+    memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Mapping[str, str]], list[str]]:
+    """Gives for the rules of some lessons every text that a model is given."""
+    monkeypatch.setenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1")
+    return partial(_injected, repo, learnloop)
+
+
+def _injected(repo: Path, learnloop: Run, rules: Mapping[str, str]) -> list[str]:
     folder = repo / ".claude" / "skills" / "review"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(SKILL)
     assert learnloop("init", "--skill", str(folder), cwd=repo).code == 0
-    head = f"---\nname: run-it\ndescription: {json.dumps(rule.splitlines()[0])}\nmetadata:\n  type: feedback\n"
     for place in (repo / ".claude" / "memory", folder / "references" / "lessons"):
         place.mkdir(exist_ok=True)
-        (place / "run-it.md").write_text(f"{head}  state: current\n---\n\n{rule}\n", "utf-8")
+        for name, rule in rules.items():
+            head = f"---\nname: {name}\ndescription: {json.dumps(rule.splitlines()[0])}\nmetadata:\n  type: feedback\n"
+            (place / f"{name}.md").write_text(f"{head}  state: current\n---\n\n{rule}\n", "utf-8")
     assert learnloop("sync", cwd=repo).code == 0
     assert learnloop("sync", "--memory", str(folder), cwd=repo).code == 0
-    monkeypatch.setenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1")
     said = []
     for event in (
         {"hook_event_name": "SessionStart", "source": "startup"},
@@ -133,17 +143,19 @@ def injected(repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, rule: 
     ):
         answer = hooks.answer(json.dumps({**event, "session_id": "3f2a81c0", "cwd": str(repo)}).encode())
         said.append(json.loads(answer)["hookSpecificOutput"]["additionalContext"])
-    for words in (("show",), ("recall", "", "--explain"), ("recall", "", "--format", "digest")):
+    wide = ("--limit", "20", "--budget", "9999")
+    for words in (("show",), ("recall", "", "--explain", *wide), ("recall", "", "--format", "digest", *wide)):
         said.append(learnloop(*words, cwd=repo).out)
     return said
 
 
-@pytest.mark.parametrize(("rule", "never"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
-def test_a_hostile_lesson_is_harmless_in_every_injected_text(
-    memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, rule: str, never: list[str]
+def test_hostile_lessons_are_harmless_in_every_injected_text(
+    injected: Callable[[Mapping[str, str]], list[str]],
 ) -> None:
     """Design §8, R004-20, R000-54."""
-    for text in injected(repo, learnloop, monkeypatch, rule):
+    never = [live for *_, lives in HOSTILE for live in lives]
+    for text in injected({name: rule for name, rule, _ in HOSTILE}):
+        assert sum(line.startswith("- ") for line in text.splitlines()) == len(HOSTILE)
         begin, end = (OPEN, CLOSE) if text.startswith(OPEN) else (digest.OPEN, digest.CLOSE)
         assert (text.count("<learnloop"), text.count("</learnloop")) == (1, 1)
         assert text.startswith(begin)
@@ -152,16 +164,13 @@ def test_a_hostile_lesson_is_harmless_in_every_injected_text(
         assert not [live for live in never if live in text.removesuffix("\n").removesuffix(end)]
 
 
-@pytest.mark.parametrize("rule", [row[1] for row in FINE], ids=[row[0] for row in FINE])
-def test_a_rightful_lesson_stays_as_it_is_typed(
-    memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, rule: str
-) -> None:
-    for text in injected(repo, learnloop, monkeypatch, rule):
-        assert rule.rstrip(".") in text
+def test_rightful_lessons_stay_as_they_are_typed(injected: Callable[[Mapping[str, str]], list[str]]) -> None:
+    for text in injected(dict(FINE)):
+        assert [rule for _, rule in FINE if rule.rstrip(".") not in text] == []
 
 
 def test_a_description_of_4000_characters_is_shortened_where_it_is_injected(
-    memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+    injected: Callable[[Mapping[str, str]], list[str]],
 ) -> None:
-    for text in injected(repo, learnloop, monkeypatch, "x" * 4000):
+    for text in injected({"run-it": "x" * 4000}):
         assert 0 < len(text) < 1500

@@ -117,12 +117,12 @@ def test_a_very_long_text_does_not_stall(piece: str) -> None:
     assert time.process_time() - start < 2
 
 
-def test_five_thousand_lessons_rank_quickly() -> None:
+def test_a_thousand_lessons_rank_quickly() -> None:
     verbs, things = ("cache", "pin", "log", "mock", "retry"), ("upload", "schema", "token", "export", "queue")
     rule = "Always {} the {} of service{} before the nightly job, not after it"
-    stored = [(f"l{i}", rule.format(verbs[i % 5], things[i // 5 % 5], i)) for i in range(5000)]
+    stored = [(f"l{i}", rule.format(verbs[i % 5], things[i // 5 % 5], i)) for i in range(1000)]
     start = time.process_time()
     found = rank(rule.format("cache", "upload", 0), stored)
-    assert time.process_time() - start < 5  # generous: slow machines run this too
+    assert time.process_time() - start < 1  # generous: slow machines run this too
     assert (found[0].slug, found[0].verdict) == ("l0", "same")
     assert sum(x.verdict == "same" for x in found) == 1
