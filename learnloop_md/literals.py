@@ -161,6 +161,8 @@ def _has(one: Written, other: Written, thing: str) -> bool:
         return low in other.loose or low in {x.casefold() for x in other.exact}
     if low in other.loose or (re.search("[a-z][A-Z]", thing) and thing.isalpha() and low in other.prose):
         return True  # macOS, macos
+    if re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)+:?", thing):  # timeout-minutes: 15, a timeout of 15 minutes
+        return {stem(x) for x in thing.rstrip(":").split("-")} <= {stem(x.casefold()) for x in other.prose}
     parts = re.split("[/.]", thing)
     if not all(part.isalpha() for part in parts):
         return False

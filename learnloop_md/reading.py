@@ -59,6 +59,7 @@ _TYING |= words_of("behind beyond beside inside outside within toward towards ac
 _CIRCUMSTANCE = (_TYING | words_of("before after until since once whenever where between")) - words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
 _VERBAL = words_of("to must should shall may can could will would not never always don't dont please and or then")
+_FRONTED = words_of("unless until without except")
 _PHRASE = 4  # words that one preposition reaches over
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
@@ -220,6 +221,7 @@ class _Reader:
         self.verbs: set[str] = set()
         self.phrases: list[list[str]] = []
         self.inside = False
+        self.fronted, self.front = "", 0  # "unless asked, do not …": the word, and the number of its clause
 
     def close(self) -> None:
         """End what a negation reaches; "X is not used" and "X fails" negate what stands before them."""
@@ -241,6 +243,8 @@ class _Reader:
         self.said.append([])
         self.reason, self.last, self.tie = False, "", ""
         self.inside = False
+        if mark != ",":
+            self.fronted = ""
 
     def add(self, stems: list[str], name: str = "", tells: bool = True) -> None:
         for one in stems:
@@ -276,10 +280,14 @@ class _Reader:
                 self.said[-1].append("<after")
             self.small.add("an order" if raw in _UNDO else "not")
             self.clause = [(word, good or None, tells) for word, good, tells in self.clause]
+        if raw in _FRONTED and self.sign and self.begins():
+            self.fronted, self.front = raw, len(self.said) - 1
         if raw in _UNDO:
             self.sign, self.negated = not self.sign, bool(self.sign)
         elif against and before in _WHOSE and self.clause:
             self.small.add("not")
+        elif against and self.fronted:
+            self.behind_a_condition()
         elif against:
             self.sign, self.negated, self.non = False, True, raw == "non"
         elif (raw in _TURN and before not in _NEG and before[-3:] != "n't") or (raw == "as" and not before):
@@ -295,12 +303,28 @@ class _Reader:
         if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
             one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
             self.forms[one] = raw
-            if before in _VERBAL or all(w[0] == "<" for w in self.said[-1]):
+            if before in _VERBAL or self.begins():
                 self.verbs.add(one)
             if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
                 self.tie = ""
             self.add([one], tells=one not in _VAGUE)
             self.last = raw
+
+    def begins(self) -> bool:
+        """Whether a clause has no word yet."""
+        return all(word[0] == "<" for word in self.said[-1])
+
+    def behind_a_condition(self) -> None:
+        """Read "without tests, never push" as "never push without tests"."""
+        if self.fronted in ("without", "until"):
+            self.said[self.front].insert(0, "<after")
+        if self.fronted == "without":
+            words = {word for word in self.said[self.front] if word[0] != "<"}
+            self.signs[0].difference_update(words)
+            self.signs[1].update(words)
+            self.clause = [(word, True if word in words else good, tells) for word, good, tells in self.clause]
+        self.small.add("an order" if self.fronted == "without" else "not")
+        self.sign, self.negated, self.fronted = None, False, ""
 
     def note_small(self, raw: str) -> None:
         """Keep a grammar word that can change the meaning."""

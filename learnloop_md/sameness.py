@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from math import fsum
 from typing import NamedTuple
 
@@ -241,22 +241,31 @@ def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
 def another_thing(pair: Pair) -> Doubt | None:
     """Before one and the same word stands another word: billing address, shipping address; revoke tokens, rotate them.
 
-    Only verbs that are used for nearly the same thing may take each other's place.
+    Verbs that are used for nearly the same thing may take each other's place, and any words may where both rules
+    want one thing and reject another, the same two by name.
     """
+    if _same_contrast(pair):
+        return None
     a, b = (_before(shape, alone) for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)))
     for word in sorted(a.keys() & b.keys()):
-        for mine, verb in sorted(a[word]):
-            for other, too in sorted(b[word]):
-                if {mine, other} - WEAKER and not (verb and too and akin(mine, other)):
-                    return Doubt("other words", (mine, other))
+        for (mine, verb), (other, too) in product(sorted(a[word]), sorted(b[word])):
+            if verb == too and not (verb and akin(mine, other)):
+                return Doubt("other words", (mine, other))
     return None
+
+
+def _same_contrast(pair: Pair) -> bool:
+    """Whether two rules set the same thing against the same other thing, and name one of them."""
+    a, b = pair.a, pair.b
+    wanted, rejected = (a.plus - a.minus) & (b.plus - b.minus), (a.minus - a.plus) & (b.minus - b.plus)
+    return bool(wanted - WEAKER and rejected - WEAKER and (wanted | rejected) & a.strong & b.strong)
 
 
 def _before(shape: Shape, alone: frozenset[str]) -> dict[str, set[tuple[str, bool]]]:
     """The words that a rule has alone, by the shared word right behind them, each with whether it may be a verb."""
     found: dict[str, set[tuple[str, bool]]] = {}
     for word, after in pairwise(shape.words):
-        if word in alone - shape.reasons and after not in alone:
+        if word in alone - shape.reasons - WEAKER and after not in alone:
             found.setdefault(after, set()).add((word, word in shape.verbs))
     return found
 
@@ -300,11 +309,17 @@ def limits_differ(pair: Pair) -> Doubt | None:
 def one_says_more(pair: Pair) -> Doubt | None:
     """One is the other and something besides: a narrower rule."""
     for alone, other, shape in ((pair.left, pair.right, pair.a), (pair.right, pair.left, pair.b)):
-        more = alone - WEAKER - shape.reasons - pair.known
+        more = alone - WEAKER - shape.reasons - pair.known - _classes_of_names(pair, shape)
         bound = any(shape.ties.get(word, set()) & _RESTRICTS for word in more - CLASSES)
         if more and not other and (bound or not pair.shared & pair.a.strong & pair.b.strong):
             return Doubt("one says more", more)
     return None
+
+
+def _classes_of_names(pair: Pair, shape: Shape) -> frozenset[str]:
+    """Words that only say what a named thing is: `main`, the main branch."""
+    named = pair.shared & (pair.a.strong | pair.b.strong)
+    return frozenset(word for before, word in pairwise(shape.words) if word in CLASSES and before in named)
 
 
 def each_says_more(pair: Pair) -> Doubt | None:
