@@ -6,7 +6,7 @@ Prose may be worded anew; `item` and `items`, `-r` and `-R`, `a/b` and `b/a`, 1:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -76,13 +76,19 @@ def literals(text: str) -> Written:
                         initial.add(word)
                 here.append(word)
                 said.append(word)
-            begins = not is_code and bool(_ENDS_SENTENCE.search(token)) or (begins and not word)
+            begins = (not is_code and bool(_ENDS_SENTENCE.search(token))) or (begins and not word)
         if is_code and len(here) > 1:
             spans.append(tuple(here))
     bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers)}
     return Written(
-        tuple(exact), frozenset(loose), frozenset(code), tuple(spans), tuple(said), frozenset(prose),
-        frozenset(initial), bound,
+        tuple(exact),
+        frozenset(loose),
+        frozenset(code),
+        tuple(spans),
+        tuple(said),
+        frozenset(prose),
+        frozenset(initial),
+        bound,
     )
 
 
@@ -149,7 +155,7 @@ def differing(a: Written, b: Written) -> set[str]:
     signs = [[x for x in one.exact if not re.search(r"\w", x)] for one in (a, b)]
     if signs[0] != signs[1]:
         found.update(*signs)
-    return found | _unbound(a, b)
+    return found
 
 
 def _has(one: Written, other: Written, thing: str) -> bool:
@@ -200,10 +206,18 @@ def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
     return any(many[i : i + size] == few for i in range(len(many) - size + 1))
 
 
-def _unbound(a: Written, b: Written) -> set[str]:
-    """Numbers that stand in another order, and with other words beside them."""
+def unbound(a: Written, b: Written, parts: Sequence[Sequence[frozenset[str]]]) -> set[str]:
+    """Numbers that stand in another order and are not said of the same things; parts are those of the two sentences."""
     first, second = (list(dict.fromkeys(x for x in one.exact if x in a.bound and x in b.bound)) for one in (a, b))
     if first == second:
         return set()
     loose = {x for x in first if not any(p and p == q for p, q in zip(a.bound[x], b.bound[x], strict=True))}
-    return {x.lstrip("#") for x in loose} if len(loose) > 1 else set()
+    here, there = ({x: [part for part in of if x in part] for x in first} for of in parts)
+
+    def common(x: str, y: str) -> int:
+        """How many words are said both of a number here and of another there; none where two share a part."""
+        few = here[x] + there[y]
+        return len(here[x][0] & there[y][0]) if len(few) == 2 and not any(len(loose & part) > 1 for part in few) else 0
+
+    kept = {x for x in loose if common(x, x) > max((common(x, y) for y in loose - {x}), default=0)}
+    return {x.lstrip("#") for x in loose - kept} if len(loose - kept) > 1 else set()

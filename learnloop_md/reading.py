@@ -29,6 +29,7 @@ class Shape(NamedTuple):
     said: tuple[str, ...]  # the words as they were said, grammar included
     clauses: tuple[frozenset[str], ...]  # the words between two stops
     listed: frozenset[str]  # members of an enumeration, which may stand in any order
+    parts: tuple[frozenset[str], ...]  # the words of each member of a sentence: between stops, "and", "then", "because"
     verbs: frozenset[str]  # what may be a verb by its place: first in a clause, behind must, to, not
     phrases: tuple[frozenset[str], ...]  # the words of each circumstance: on Windows, after a rollback
 
@@ -55,11 +56,14 @@ _TURN = words_of("but because since so if when unless while until then use prefe
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _COND = words_of("if when while during unless")  # what they say reaches over "it is"
 _TYING = TIES | _COND
-_TYING |= words_of("behind beyond beside inside outside within toward towards across along around among against despite")
+_TYING |= words_of(
+    "behind beyond beside inside outside within toward towards across along around among against despite"
+)
 _CIRCUMSTANCE = (_TYING | words_of("before after until since once whenever where between")) - words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
 _VERBAL = words_of("to must should shall may can could will would not never always don't dont please and or then")
 _FRONTED = words_of("unless until without except")
+_CONJUNCTIONS = words_of("and or but nor then so because since as plus")
 _PHRASE = 4  # words that one preposition reaches over
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
@@ -197,9 +201,13 @@ def read(text: str) -> Shape:
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
     clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
     listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
+    parts = tuple(frozenset(part) for part in reader.parts if part)
     verbs = frozenset(reader.verbs)
     phrases = tuple(frozenset(phrase) for phrase in reader.phrases if phrase)
-    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, verbs, phrases)
+    return Shape(
+        norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, parts,
+        verbs, phrases,
+    )  # fmt: skip
 
 
 class _Reader:
@@ -219,6 +227,7 @@ class _Reader:
         self.back, self.negated, self.non, self.reason = 0, False, False, False
         self.last = self.tie = ""
         self.verbs: set[str] = set()
+        self.parts: list[set[str]] = [set()]
         self.phrases: list[list[str]] = []
         self.inside = False
         self.fronted, self.front = "", 0  # "unless asked, do not …": the word, and the number of its clause
@@ -241,6 +250,7 @@ class _Reader:
         self.close()
         self.sign = None if unsure else True
         self.said.append([])
+        self.parts.append(set())
         self.reason, self.last, self.tie = False, "", ""
         self.inside = False
         if mark != ",":
@@ -251,6 +261,7 @@ class _Reader:
             self.words.append(one)
             self.clause.append((one, self.sign, tells))
             self.said[-1].append(one)
+            self.parts[-1].add(one)
             self.ties.setdefault(one, set()).add(self.tie)
             self.why[one] = self.reason and self.why.get(one, True)
             if self.inside and len(self.phrases[-1]) < _PHRASE:
@@ -264,13 +275,7 @@ class _Reader:
 
     def word(self, raw: str, following: str, *, joined: bool = False) -> None:
         before, self.last, was = self.last, raw, self.sign
-        if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
-            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
-        if raw in STOP and raw not in _JOINING:
-            self.inside = False
-        if raw in _CIRCUMSTANCE and before not in _PHRASAL and not joined:
-            self.phrases.append([])
-            self.inside = True
+        self.place(raw, before, joined=joined)
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
         pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
         against = over or pair or raw in _NEG or raw.endswith("n't")
@@ -280,8 +285,6 @@ class _Reader:
                 self.said[-1].append("<after")
             self.small.add("an order" if raw in _UNDO else "not")
             self.clause = [(word, good or None, tells) for word, good, tells in self.clause]
-        if raw in _FRONTED and self.sign and self.begins():
-            self.fronted, self.front = raw, len(self.said) - 1
         if raw in _UNDO:
             self.sign, self.negated = not self.sign, bool(self.sign)
         elif against and before in _WHOSE and self.clause:
@@ -301,14 +304,32 @@ class _Reader:
         if not over:
             self.note_small("unless" if raw == "until" and was is False else raw)  # "not until" is "not unless"
         if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
-            one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
-            self.forms[one] = raw
-            if before in _VERBAL or self.begins():
-                self.verbs.add(one)
-            if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
-                self.tie = ""
-            self.add([one], tells=one not in _VAGUE)
-            self.last = raw
+            self.content(raw, before)
+
+    def content(self, raw: str, before: str) -> None:
+        """Keep a word that is no grammar."""
+        one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
+        self.forms[one] = raw
+        if before in _VERBAL or self.begins():
+            self.verbs.add(one)
+        if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
+            self.tie = ""
+        self.add([one], tells=one not in _VAGUE)
+        self.last = raw
+
+    def place(self, raw: str, before: str, *, joined: bool) -> None:
+        """Keep what the words behind a grammar word hang on, and where a circumstance or a part ends."""
+        if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
+            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
+        if raw in _CONJUNCTIONS:
+            self.parts.append(set())
+        if raw in STOP and raw not in _JOINING:
+            self.inside = False
+        if raw in _CIRCUMSTANCE and before not in _PHRASAL and not joined:
+            self.phrases.append([])
+            self.inside = True
+        if raw in _FRONTED and self.sign and self.begins():
+            self.fronted, self.front = raw, len(self.said) - 1
 
     def begins(self) -> bool:
         """Whether a clause has no word yet."""

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from math import fsum
 from typing import NamedTuple
 
-from learnloop_md.literals import differing, literals, lowered
+from learnloop_md.literals import differing, literals, lowered, unbound
 from learnloop_md.opposites import Turned, swapped, turned
 from learnloop_md.reading import BITS, CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape, read
 from learnloop_md.words import STOP, akin, stem
@@ -56,6 +56,7 @@ class Pair(NamedTuple):
     score: float
     against: Turned  # how one says the contrary of the other
     apart: frozenset[str] = frozenset()  # code, flags, paths, numbers that only one holds, as written
+    programs: frozenset[str] = frozenset()  # the first words of commands
 
 
 def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
@@ -86,11 +87,17 @@ def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
 
 def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, str] | None:
     a, b = read(one), read(other)
-    apart = differing(literals(one), literals(other))
+    written = literals(one), literals(other)
+    apart = differing(*written) | unbound(*written, (a.parts, b.parts))
     if a.norm == b.norm and (not apart or lowered(one, other)):
         return ("same", 1.0, "equal after normalising") if a.norm else None
-    pair = _side_by_side(a, b, known)._replace(apart=frozenset(apart))
+    programs = {span[0] for text in written for span in text.spans}
+    pair = _side_by_side(a, b, known)._replace(apart=frozenset(apart), programs=frozenset(map(stem, programs)))
     verdict, why = _judge(pair)
+    if verdict == "same" and known:  # what is said around a rule finds a candidate, and never makes two rules one
+        bare = _side_by_side(a, b, frozenset())._replace(apart=pair.apart, programs=pair.programs)
+        if _judge(bare)[0] != "same":
+            verdict, why = "near", _judge(bare)[1] or why
     return (verdict, round(min(pair.score, 0.99), 2), why) if verdict else None
 
 
@@ -248,8 +255,10 @@ def another_thing(pair: Pair) -> Doubt | None:
         return None
     a, b = (_before(shape, alone) for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)))
     for word in sorted(a.keys() & b.keys()):
+        if not pair.a.ties[word] & pair.b.ties[word]:
+            continue
         for (mine, verb), (other, too) in product(sorted(a[word]), sorted(b[word])):
-            if verb == too and not (verb and akin(mine, other)):
+            if not ((verb or too) and akin(mine, other)):
                 return Doubt("other words", (mine, other))
     return None
 
@@ -309,9 +318,10 @@ def limits_differ(pair: Pair) -> Doubt | None:
 def one_says_more(pair: Pair) -> Doubt | None:
     """One is the other and something besides: a narrower rule."""
     for alone, other, shape in ((pair.left, pair.right, pair.a), (pair.right, pair.left, pair.b)):
-        more = alone - WEAKER - shape.reasons - pair.known - _classes_of_names(pair, shape)
+        more = alone - WEAKER - shape.reasons - pair.known - pair.programs - _classes_of_names(pair, shape)
         bound = any(shape.ties.get(word, set()) & _RESTRICTS for word in more - CLASSES)
-        if more and not other and (bound or not pair.shared & pair.a.strong & pair.b.strong):
+        apart = any(part and part - WEAKER and part <= more for part in shape.parts)  # "and refund the card"
+        if more and not other and (bound or apart or not pair.shared & pair.a.strong & pair.b.strong):
             return Doubt("one says more", more)
     return None
 
@@ -367,6 +377,7 @@ def too_long(pair: Pair) -> Doubt | None:
 
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
-    numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped, limits_differ, one_says_more, a_name_more,
-    each_says_more, circumstances_differ, a_circumstance_more, other_script, too_short, too_long,
+    numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
+    limits_differ, one_says_more, a_name_more, each_says_more, circumstances_differ, a_circumstance_more, other_script,
+    too_short, too_long,
 )  # fmt: skip
