@@ -50,6 +50,11 @@ def doubt(slug: str, doubts: Mapping[str, Sequence[str]]) -> str:
     return f"[verify first: {', '.join(doubts[slug])}]" if slug in doubts else ""
 
 
+def footer(program: str) -> str:
+    """How to answer for a lesson (R004-70)."""
+    return f"\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n"
+
+
 def make(
     rows: Sequence[Lesson],
     title: str,
@@ -68,7 +73,6 @@ def make(
         text = f'No lessons yet. Note one with: {program} note "…"\n'
         return Digest(text if len(text) <= budget else "", ())
     header = f"# Lessons from earlier runs: {safe(title)}\n\n{GUIDANCE}\n\n"
-    footer = f"\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n"
     bullets: list[str] = []
     room = budget
     for lesson in rows:  # what cannot fit is not written: a memory may hold thousands
@@ -77,7 +81,7 @@ def make(
         bullets.append(line(lesson, skill_version, doubts) + "\n")
         room -= len(bullets[-1])
     begin, end = (f"{OPEN}\n", f"{CLOSE}\n") if fenced else ("", "")
-    for before, after in ((header, footer), (header, ""), ("", "")):
+    for before, after in ((header, footer(program)), (header, ""), ("", "")):
 
         def around(count: int, before: str = before, after: str = after) -> Iterable[Pieces]:
             yield begin + before, more(len(rows) - count, f"{program} review --list"), after + end

@@ -58,7 +58,8 @@ def make(best: Sequence[Hit], rest: Sequence[Hit], budget: int, manner: Manner) 
         return Given("", ())
     count, (before, between, after) = found
     kept = [hit for hit in best if any(hit is one for one in order[:count])]
-    first, second = ([told[hit.lesson.slug] for hit in kept if tell.is_second(hit) is which] for which in (False, True))
+    later = {hit.lesson.slug for hit in kept if tell.grouped and recall.is_failure(hit.lesson)}
+    first, second = ([told[h.lesson.slug] for h in kept if (h.lesson.slug in later) is x] for x in (False, True))
     return Given("".join([before, *first, between, *second, after]).rstrip("\n"), tuple(kept))
 
 
@@ -113,12 +114,7 @@ def _line_entry(hit: Hit, manner: Manner) -> list[str]:
 
 def _around_digest(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
     """R004-70."""
-    program = manner.program
-    return (
-        f"{OPEN}\n{GUIDANCE}\n\n",
-        "",
-        f"{rest}\nHelped? `{program} confirm NAME` · Wrong? `{program} dispute NAME`\n{CLOSE}",
-    )
+    return f"{OPEN}\n{GUIDANCE}\n\n", "", f"{rest}{digest.footer(manner.program)}{CLOSE}"
 
 
 def _text_entry(hit: Hit, manner: Manner) -> list[str]:
@@ -132,14 +128,11 @@ def _around_text(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
 
 
 class _Tell(NamedTuple):
-    """How a format tells one hit, what stands around several, and which of them are told behind the others."""
+    """How a format tells one hit, what stands around several, and whether failures are told behind the others."""
 
     entry: Callable[[Hit, Manner], list[str]]
     around: Callable[[Sequence[Hit], str, Manner], Pieces]
     grouped: bool = False
-
-    def is_second(self, hit: Hit) -> bool:
-        return self.grouped and recall.is_failure(hit.lesson)
 
 
 _TELL: Mapping[str, _Tell] = {

@@ -181,11 +181,9 @@ def rank(rows: Iterable[Lesson], query: Query, today: str, alike: Alike | None =
     """
     known = tuple(rows)
     index = Index(row for row in in_force(known) if passes(row, query))
-    if not alike or not terms(query.text):
-        return ranked(index, query.text, today)
     # It is asked of all: vectors are kept for those that it was asked of last.
-    likeness = dict(zip((row.slug for row in known), alike(query.text, known), strict=True))
-    return ranked(index, query.text, today, [likeness[row.slug] for row in index.rows])
+    likeness = dict(zip(known, alike(query.text, known), strict=True)) if alike and terms(query.text) else {}
+    return ranked(index, query.text, today, [likeness[row] for row in index.rows] if likeness else None)
 
 
 def in_force(rows: Iterable[Lesson]) -> list[Lesson]:

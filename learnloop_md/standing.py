@@ -194,17 +194,12 @@ def _entry(repo: git.Repo, place: Place, row: Lesson, anchor: Anchor, went: set[
     """The entry of an anchor as it stands now; none for a folder, or for what was never there."""
     one = _stand(repo, place, row, anchor._replace(hash=anchor.hash or "0"))
     told = anchor._replace(path=one.path, linked=False) if anchor.linked else anchor
-    if one.data is not None:
-        fresh = anchors.now(told, one.data)
-        named = not anchor.symbol or anchors.lines_naming(one.data, anchor.symbol)
-        return [fresh.entry] if named else [told._replace(hash=GONE).entry] if anchor.name in went else _as_it_was(told)
+    if one.data is not None and (not anchor.symbol or anchors.lines_naming(one.data, anchor.symbol)):
+        return [anchors.now(told, one.data).entry]
     if anchor.name in went:
         return [told._replace(hash=GONE).entry]
-    return _as_it_was(told) if not one.there else []
-
-
-def _as_it_was(anchor: Anchor) -> list[str]:
-    return [anchor.entry] if anchor.hash else []
+    is_known = told.hash and (one.data is not None or not one.there)
+    return [told.entry] if is_known else []
 
 
 _DEFINES = r"(def|class|function|func|fn|const|let|var|type|interface|struct|enum|trait|module)[[:space:]]+"

@@ -307,18 +307,9 @@ def _synced(call: Call, place: Place) -> Answer:
     )
 
 
-_HISTORY_S = 30  # nobody waits for it
-
-
 def _synced_for_claude(call: Call) -> Answer:
     """As ever, and the cleanup plan and what to verify first are ready when the next session begins (R002-52)."""
-    from learnloop_md import (  # lazy: only what Claude's hooks start needs them
-        briefing,
-        curate,
-        memory,
-        sessions,
-        standing,
-    )
+    from learnloop_md import briefing, curate, memory, sessions, standing  # lazy: Claude's hooks alone need them
 
     place = call.place
     answer = _synced(call, place)
@@ -326,7 +317,7 @@ def _synced_for_claude(call: Call) -> Answer:
     loaded = memory.load(place)
     plan = curate.summary(curate.plan(loaded, call.today)) if curate.reasons(loaded, call.today) else ""
     active = [row for row in loaded.lessons.values() if row.is_active]
-    stale = standing.stale(place, call.cwd, active, limit_s=_HISTORY_S)
+    stale = standing.stale(place, call.cwd, active, limit_s=30)  # nobody waits for it
     briefing.complete(place, plan, standing.told(stale))
     return answer
 
