@@ -62,7 +62,11 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     listed = a.listed & b.listed
     if len(first) == len(second) and len(off) == 2 and off[1] - off[0] > 1:
         one, other = first[off[0]], second[off[0]]
-        if not ({one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus):  # "use X. Not Y": "not Y; use X"
+        kept = [(a.ties[word] & b.ties[word]) - {""} for word in (one, other)]
+        stays = all(kept) and not kept[0] & kept[1]  # each with a preposition of its own: a phrase was moved
+        if not stays and not (
+            {one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus
+        ):  # "use X. Not Y": "not Y; use X"
             return {one, other} - listed
     if words := _around_a_pivot(a, b, shared - listed):
         return words
@@ -85,8 +89,12 @@ def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
             place = {w: i for i, w in enumerate(there)}
             ends = {w for w in both if {here.index(w), place[w]} == {0, len(here) - 1}}
             for i, pivot in enumerate(here):
-                before = {w for w in here[:i] if w in moved - ends and place[w] > place[pivot]}
-                after = {w for w in here[i + 1 :] if w in moved - ends and place[w] < place[pivot]}
-                if before and after and pivot not in WEAKER:
-                    return before | after
+                before = [w for w in here[:i] if w not in ends and place[w] > place[pivot]]
+                after = [w for w in here[i + 1 :] if w not in ends and place[w] < place[pivot]]
+                if pivot not in WEAKER and any(_traded(a, moved, x, y) for x in before for y in after):
+                    return {*before, *after}
     return set()
+
+
+def _traded(a: Shape, moved: set[str], one: str, other: str) -> bool:
+    return {one, other} <= moved or bool(a.ties[one] & a.ties[other] - {""})

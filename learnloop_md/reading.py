@@ -59,7 +59,9 @@ _TYING = TIES | _COND
 _TYING |= words_of(
     "behind beyond beside inside outside within toward towards across along around among against despite"
 )
-_CIRCUMSTANCE = (_TYING | words_of("before after until since once whenever where between")) - words_of("of as than")
+_CIRCUMSTANCE = (
+    _TYING | words_of("before after until since once whenever where between that which who whose")
+) - words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
 _VERBAL = words_of("to must should shall may can could will would not never always don't dont please and or then")
 _FRONTED = words_of("unless until without except")
@@ -114,7 +116,7 @@ _NAME = re.compile(
     r"`+(?P<code>[^`\n]+)`+"
     r"|(?<![\w/.-])(?:--?[A-Za-z][\w-]*(?:=\S*\w)?"  # a flag
     r"|[\w.~@-]*/[\w./*-]*\w/?"  # a path
-    r"|(?:[A-Za-z]\w*)?(?:\.[A-Za-z]\w*)+|\w*[A-Za-z]_\w+"  # dotted, or with underscores
+    r"|(?:[A-Za-z]\w*)?(?:\.[A-Za-z]\w*)+|\w*[A-Za-z]_\w+|[A-Za-z]\w*\(\)"  # dotted, with underscores, a call
     r"|[A-Za-z]*[a-z][A-Z]\w*"  # camel case
     r"|[A-Z][A-Z0-9]+(?![\w'])"  # capitals
     r"|(?<=[\w,] )[A-Z][a-z]\w*)"  # a proper name inside a sentence
@@ -344,6 +346,8 @@ class _Reader:
             self.signs[0].difference_update(words)
             self.signs[1].update(words)
             self.clause = [(word, True if word in words else good, tells) for word, good, tells in self.clause]
+        if self.fronted == "until":  # as "not until": not unless
+            self.small = self.small - {"until"} | {"unless"}
         self.small.add("an order" if self.fronted == "without" else "not")
         self.sign, self.negated, self.fronted = None, False, ""
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from learnloop_md.literals import differing, literals, lowered, unbound
 from learnloop_md.opposites import Turned, swapped, turned
 from learnloop_md.reading import BITS, CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape, read
-from learnloop_md.words import STOP, akin, stem
+from learnloop_md.words import STOP, akin, is_foreign, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
 SAME, NEAR = 0.58, 0.45
@@ -23,6 +23,7 @@ SWAPPED, NEGATED, ANTONYMS = 0.62, 0.5, 0.6
 # What they must share where a name stands in one alone, or a word in the place of another.
 NAMED, REWORDED = 0.75, 0.65
 TEMPLATE = 0.6  # so much word for word, and the words that differ are the point
+_PLACES = frozenset("behind beyond beside inside outside within across along around among against despite".split())
 _RESTRICTS = frozenset("in on at for when if under unless from while during".split())
 
 
@@ -260,6 +261,11 @@ def another_thing(pair: Pair) -> Doubt | None:
         for (mine, verb), (other, too) in product(sorted(a[word]), sorted(b[word])):
             if not ((verb or too) and akin(mine, other)):
                 return Doubt("other words", (mine, other))
+    a, b = (_behind(shape, alone) for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)))
+    for word in sorted(a.keys() & b.keys()):
+        for mine, other in product(sorted(a[word]), sorted(b[word])):
+            if pair.a.ties[mine] & pair.b.ties[other] & pair.a.ties[word] & pair.b.ties[word]:
+                return Doubt("other words", (mine, other))
     return None
 
 
@@ -276,6 +282,15 @@ def _before(shape: Shape, alone: frozenset[str]) -> dict[str, set[tuple[str, boo
     for word, after in pairwise(shape.words):
         if word in alone - shape.reasons - WEAKER and after not in alone:
             found.setdefault(after, set()).add((word, word in shape.verbs))
+    return found
+
+
+def _behind(shape: Shape, alone: frozenset[str]) -> dict[str, set[str]]:
+    """The words that a rule has alone, by the shared word right before them: error code, error text."""
+    found: dict[str, set[str]] = {}
+    for before, word in pairwise(shape.words):
+        if word in alone - shape.reasons and before not in alone:
+            found.setdefault(before, set()).add(word)
     return found
 
 
@@ -360,10 +375,25 @@ def a_circumstance_more(pair: Pair) -> Doubt | None:
     return None
 
 
-def other_script(pair: Pair) -> Doubt | None:
-    """Of a script other than Latin no grammar is known: there only equal texts are the same."""
-    told = any(OTHER_SCRIPT.search(shape.norm) for shape in (pair.a, pair.b))
-    return Doubt("a script that is only compared letter by letter", ()) if told else None
+def places_differ(pair: Pair) -> Doubt | None:
+    """The same thing, and another preposition before it that says another place or way: within a branch, across it."""
+    for word in sorted(pair.shared):
+        here, there = pair.a.ties[word] - {""}, pair.b.ties[word] - {""}
+        if here and there and not here & there and any(_apart_in_place(x, y) for x in here for y in there):
+            return Doubt("other words", (*here, *there))
+    return None
+
+
+def _apart_in_place(one: str, other: str) -> bool:
+    if {one, other} <= {"in", "inside", "within"}:
+        return False
+    return bool({one, other} & _PLACES) or any({one, other} == {"from", to} for to in ("to", "into", "onto"))
+
+
+def other_language(pair: Pair) -> Doubt | None:
+    """Of other languages and scripts no grammar is known: there only equal texts are the same."""
+    told = any(OTHER_SCRIPT.search(shape.norm) or is_foreign(shape.said) for shape in (pair.a, pair.b))
+    return Doubt("a language that is only compared letter by letter", ()) if told else None
 
 
 def too_short(pair: Pair) -> Doubt | None:
@@ -378,6 +408,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
-    limits_differ, one_says_more, a_name_more, each_says_more, circumstances_differ, a_circumstance_more, other_script,
+    limits_differ, one_says_more, a_name_more, each_says_more, circumstances_differ, a_circumstance_more, places_differ, other_language,
     too_short, too_long,
 )  # fmt: skip
