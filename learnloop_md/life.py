@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import guard, lessonfile, memory, poison
+from learnloop_md import guard, lessonfile, memory, poison, repeats
 from learnloop_md import lesson as lessons
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Event, Lesson, merged_events
@@ -176,15 +176,24 @@ def _quoted(draft: Draft, slug: str) -> str:
 
 
 def _see_again(draft: Draft, slug: str, saying: Saying) -> Outcome:
-    """One more sighting; where a person says it, the lesson is confirmed by them as well (R000-63)."""
+    """One more sighting; where a person says it, the lesson is confirmed by them as well (R000-63).
+
+    What the saying brings and the lesson lacks is taken in; what is not kept is told (R002-72).
+    """
     lesson = draft.lesson(slug)
-    if not saying.manual or (lesson.confidence == 1.0 and lesson.human_confirmed):
-        return see(draft, slug, saying.evidence)
-    draft.set(slug, confidence=1.0, human_confirmed=True)
+    repeated = draft.run in {event.run for event in lesson.seen}
+    gone = lesson.state == "archived" and bool(lesson.superseded_by or lesson.codified_in)
+    taken = [] if repeated or gone else repeats.take_in(draft, lesson, saying._asdict())
+    stated = not saying.manual or bool(lesson.confidence == 1.0 and lesson.human_confirmed)
+    if not stated:
+        draft.set(slug, confidence=1.0, human_confirmed=True)
     outcome = see(draft, slug, saying.evidence)
-    if draft.cut("edit", [slug], "a person says so"):  # a second sighting in the same run has no commit of its own
-        return outcome._replace(action="edited", said=("a person says so: confidence 1.0",))
-    return outcome
+    if not stated and draft.cut("edit", [slug], "a person says so"):  # a second sighting in the run has no commit
+        outcome = outcome._replace(action="edited", said=("a person says so: confidence 1.0",))
+    left = repeats.left_out(lesson, saying._asdict(), taken)
+    besides = {key: value for key, value in (("taken_in", taken), ("not_kept", left)) if value}
+    said = repeats.told(taken, left, written=outcome.action != "unchanged")
+    return outcome._replace(said=(*outcome.said, *said), more={**outcome.more, **besides})
 
 
 def stands_for(draft: Draft, slug: str) -> str:

@@ -61,6 +61,40 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     off = [i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y]
     listed = a.listed & b.listed
     if len(first) == len(second) and len(off) == 2 and off[1] - off[0] > 1:
-        return {first[off[0]], second[off[0]]} - listed
+        one, other = first[off[0]], second[off[0]]
+        kept = [(a.ties[word] & b.ties[word]) - {""} for word in (one, other)]
+        stays = all(kept) and not kept[0] & kept[1]  # each with a preposition of its own: a phrase was moved
+        if not stays and not (
+            {one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus
+        ):  # "use X. Not Y": "not Y; use X"
+            return {one, other} - listed
+    if words := _around_a_pivot(a, b, shared - listed):
+        return words
     tied = [(w, a.ties[w], b.ties[w]) for w in shared - listed if not a.ties[w] & b.ties[w]]
     return {w for w, p, q in tied for _, r, s in tied if p & s and q & r}
+
+
+def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
+    """What stands before a word in one rule and behind it in the other, and the reverse: the cat eats the mouse.
+
+    A clause that was moved as a whole does not do that, a word that kept its preposition was moved with it, and a verb
+    goes from the beginning to the end in the passive.
+    """
+    once = {w for w in shared if w[0] != "#" and a.words.count(w) == b.words.count(w) == 1}
+    moved = {w for w in once if not (a.ties[w] & b.ties[w]) - {""}}
+    for first in a.clauses:
+        for second in b.clauses:
+            both = once & first & second
+            here, there = ([w for w in shape.words if w in both] for shape in (a, b))
+            place = {w: i for i, w in enumerate(there)}
+            ends = {w for w in both if {here.index(w), place[w]} == {0, len(here) - 1}}
+            for i, pivot in enumerate(here):
+                before = [w for w in here[:i] if w not in ends and place[w] > place[pivot]]
+                after = [w for w in here[i + 1 :] if w not in ends and place[w] < place[pivot]]
+                if pivot not in WEAKER and any(_traded(a, moved, x, y) for x in before for y in after):
+                    return {*before, *after}
+    return set()
+
+
+def _traded(a: Shape, moved: set[str], one: str, other: str) -> bool:
+    return {one, other} <= moved or bool(a.ties[one] & a.ties[other] - {""})

@@ -29,6 +29,9 @@ class Shape(NamedTuple):
     said: tuple[str, ...]  # the words as they were said, grammar included
     clauses: tuple[frozenset[str], ...]  # the words between two stops
     listed: frozenset[str]  # members of an enumeration, which may stand in any order
+    parts: tuple[frozenset[str], ...]  # the words of each member of a sentence: between stops, "and", "then", "because"
+    verbs: frozenset[str]  # what may be a verb by its place: first in a clause, behind must, to, not
+    phrases: tuple[frozenset[str], ...]  # the words of each circumstance: on Windows, after a rollback
 
 
 # Words so common in rules that sharing or missing them says little.
@@ -53,6 +56,17 @@ _TURN = words_of("but because since so if when unless while until then use prefe
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _COND = words_of("if when while during unless")  # what they say reaches over "it is"
 _TYING = TIES | _COND
+_TYING |= words_of(
+    "behind beyond beside inside outside within toward towards across along around among against despite"
+)
+_CIRCUMSTANCE = (
+    _TYING | words_of("before after until since once whenever where between that which who whose")
+) - words_of("of as than")
+_JOINING = ARTICLES | words_of("and or all any both each every some such same")
+_VERBAL = words_of("to must should shall may can could will would not never always don't dont please and or then")
+_FRONTED = words_of("unless until without except")
+_CONJUNCTIONS = words_of("and or but nor then so because since as plus")
+_PHRASE = 4  # words that one preposition reaches over
 _PREFER = words_of("prefer favor favour choose pick better")
 _ORDER = words_of("before after prior than then")
 _NEEDLESS, _COPULA = words_of("optional unnecessary needless unneeded superfluous"), words_of("is are be was were stay")
@@ -68,8 +82,10 @@ _DENIAL = words_of(
 )
 _PHRASAL = words_of("check log sign opt plug turn switch roll shut spin fill hand build type back look")  # check in
 SMALL = words_of("up down on off in out under over first")
-_DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
-_DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
+DIGITS = {"zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7"}
+DIGITS |= {"eight": "8", "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "hundred": "100"}
+UNITS = {"s": "second", "sec": "second", "min": "minute", "h": "hour", "ms": "millisecond"}
+_UNIT = re.compile(r"(?<=\d)(ms|s|sec|min|h)\b")
 WEAKER, CLASSES, _VAGUE, _DENIES = (frozenset(map(stem, w)) for w in (_WEAK, _CLASSES, _PREDICATE, _DENIAL))
 _IDIOMS = tuple(
     (re.compile(rf"\b(?:{idiom})\b", re.I), meaning)
@@ -92,7 +108,7 @@ _IDIOMS = tuple(
 )
 _CJK_NOT = re.compile("不|没|沒|勿|禁|别|別|无|無|ない|ません|なし|않|지 마|금지|말고")
 _TOKEN = re.compile(
-    rf"(?P<cjk>[{CJK}]+)|(?P<num>(?<![^\W_])[vV]?\d+(?:[.,]\d+)*)"
+    rf"(?P<cjk>[{CJK}]+)|(?P<num>(?<![^\W_{CJK}])[vV]?\d+(?:[.,]\d+)*)"
     rf"|(?P<word>[^\W\d_{CJK}][^\W_{CJK}]*(?:'[a-zA-Z]+)?)"
     r"|(?P<stop>[.,;:!?](?!\S)|[()\n;]|(?<=\s)[-–—]+(?=\s)|—)"
 )
@@ -100,7 +116,7 @@ _NAME = re.compile(
     r"`+(?P<code>[^`\n]+)`+"
     r"|(?<![\w/.-])(?:--?[A-Za-z][\w-]*(?:=\S*\w)?"  # a flag
     r"|[\w.~@-]*/[\w./*-]*\w/?"  # a path
-    r"|(?:[A-Za-z]\w*)?(?:\.[A-Za-z]\w*)+|\w*[A-Za-z]_\w+"  # dotted, or with underscores
+    r"|(?:[A-Za-z]\w*)?(?:\.[A-Za-z]\w*)+|\w*[A-Za-z]_\w+|[A-Za-z]\w*\(\)"  # dotted, with underscores, a call
     r"|[A-Za-z]*[a-z][A-Z]\w*"  # camel case
     r"|[A-Z][A-Z0-9]+(?![\w'])"  # capitals
     r"|(?<=[\w,] )[A-Z][a-z]\w*)"  # a proper name inside a sentence
@@ -109,23 +125,42 @@ _SAID = re.compile(rf"[^\W{CJK}](?:[\w.'-]*\w)?|[{CJK}]")
 _LIST = re.compile(r"[\w`.-]+(?:, [\w`.-]+)*,? (?:and|or) [\w`.-]+")
 BITS = re.compile(r"[^\W_]+")
 _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
+_WRITTEN = frozenset("/\\.-_:@#%&*!?()[]{}")  # such signs may belong to code; the literals tell
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
 _LABEL = re.compile(r"^\W*(?:note to self|note|remember|reminder|important|tip|rule|fyi)\s*[:!–—-]\s*", re.I)
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
+_BEGINS = re.compile(r"(?:^|[.!?:;\n\"'(\[*_>-])\s*$")
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_)(?=[^\W_])([^*_\n]+?)(?<=\w)\1(?![\w*])")
+
+
+OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff\u00b5\u03bc]")  # letters that are not Latin
+_POLITE = re.compile("请|請")
+
+
+def _unspaced(text: str) -> str:
+    """A text in another script without punctuation and politeness, and without spaces where none are needed."""
+    kept = "".join(" " if unicodedata.category(c)[0] in "PZ" and c not in _WRITTEN else c for c in normal(text))
+    kept = re.sub(rf"(?<=[{CJK}]) +| +(?=[{CJK}])", "", _POLITE.sub("", kept))
+    return " ".join(kept.split())
 
 
 def normal(text: str) -> str:
     """The text without case, spacing, emphasis and the punctuation around its words."""
-    plain = _EMPHASIS.sub(r"\2", text.replace("`", "")).casefold()
+    plain = EMPHASIS.sub(r"\2", text.replace("`", "")).casefold()
     pieces = (piece.lstrip("\"'([{").rstrip(".,;:!?\"')]}") or piece for piece in plain.split())
     return " ".join(piece for piece in pieces if piece.strip(".,;:!?\"'-–—…"))
+
+
+def plain(text: str) -> str:
+    """The text with plain quotes and letters, without a label like "Note:" before it."""
+    return _LABEL.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
 
 
 @lru_cache(maxsize=2_000)
 def read(text: str) -> Shape:
     """What a rule says."""
-    flat = _LABEL.sub("", unicodedata.normalize("NFKC", text).translate(_QUOTES))
+    flat = plain(text)
     body = flat[:LONG]
+    body = _UNIT.sub(lambda m: " " + UNITS[m[1]], body)
     for idiom, meaning in _IDIOMS:
         body = idiom.sub(meaning, body)
     found = [m for m in _NAME.finditer(body) if m["code"] or m[0].lower() not in STOP]
@@ -136,6 +171,10 @@ def read(text: str) -> Shape:
             at += 1
         name = spans[at][2] if at < len(spans) and spans[at][0] <= m.start() else ""
         raw = m[0].casefold().removesuffix("'s")
+        if m[0] == "A" and not _BEGINS.search(body, 0, m.start()):  # zone A, no article
+            reader.add(["a"], name)
+            continue
+        following = body[m.end() : m.end() + 6].casefold()
         if m.lastgroup == "stop":
             if not name:
                 reader.stop(raw)
@@ -147,13 +186,14 @@ def read(text: str) -> Shape:
             reader.forms[stem(raw)] = raw
             reader.add([stem(raw)], name)
         else:
-            reader.word(raw, body[m.end() : m.end() + 6].casefold())
+            joined = body[m.start() - 1 : m.start()] == "-" or following[:1] == "-"  # built-in, end-to-end
+            reader.word(raw, following, joined=joined)
     reader.stop("")
     minus, plus = map(frozenset, reader.signs)
     if len(_CJK_NOT.findall(body)) % 2:
         minus, plus = plus, minus
     names = {name: frozenset(reader.names.get(name, ())) for _, _, name in spans}
-    norm = normal(flat)
+    norm = normal(flat) if not OTHER_SCRIPT.search(flat) else _unspaced(flat)
     ends = [0, *(end for _, end, _ in spans)]
     bare = " ".join(body[end:start] for end, start in zip(ends, [*(a for a, _, _ in spans), len(body)], strict=True))
     small = frozenset(reader.small | set(_SIGNS.findall(bare)))
@@ -163,7 +203,13 @@ def read(text: str) -> Shape:
     words, said = tuple(reader.words), tuple(_SAID.findall(body.casefold()))
     clauses = tuple(frozenset(word for word in clause if word[0] != "<") for clause in reader.said)
     listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
-    return Shape(norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed)
+    parts = tuple(frozenset(part) for part in reader.parts if part)
+    verbs = frozenset(reader.verbs)
+    phrases = tuple(frozenset(phrase) for phrase in reader.phrases if phrase)
+    return Shape(
+        norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, parts,
+        verbs, phrases,
+    )  # fmt: skip
 
 
 class _Reader:
@@ -182,6 +228,11 @@ class _Reader:
         self.sign: bool | None = True
         self.back, self.negated, self.non, self.reason = 0, False, False, False
         self.last = self.tie = ""
+        self.verbs: set[str] = set()
+        self.parts: list[set[str]] = [set()]
+        self.phrases: list[list[str]] = []
+        self.inside = False
+        self.fronted, self.front = "", 0  # "unless asked, do not …": the word, and the number of its clause
 
     def close(self) -> None:
         """End what a negation reaches; "X is not used" and "X fails" negate what stands before them."""
@@ -201,15 +252,22 @@ class _Reader:
         self.close()
         self.sign = None if unsure else True
         self.said.append([])
+        self.parts.append(set())
         self.reason, self.last, self.tie = False, "", ""
+        self.inside = False
+        if mark != ",":
+            self.fronted = ""
 
     def add(self, stems: list[str], name: str = "", tells: bool = True) -> None:
         for one in stems:
             self.words.append(one)
             self.clause.append((one, self.sign, tells))
             self.said[-1].append(one)
+            self.parts[-1].add(one)
             self.ties.setdefault(one, set()).add(self.tie)
             self.why[one] = self.reason and self.why.get(one, True)
+            if self.inside and len(self.phrases[-1]) < _PHRASE:
+                self.phrases[-1].append(one)
         if name:
             self.names.setdefault(name, set()).update(stems)
             self.clause.append((name, self.sign, tells))
@@ -217,10 +275,9 @@ class _Reader:
             self.sign, self.non = True, False
         self.last = ""
 
-    def word(self, raw: str, following: str) -> None:
+    def word(self, raw: str, following: str, *, joined: bool = False) -> None:
         before, self.last, was = self.last, raw, self.sign
-        if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
-            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
+        self.place(raw, before, joined=joined)
         over = raw in {"over", "to"} and before not in _PREFER and any(w in _PREFER for w in self.said[-1])
         pair = (raw + following).startswith(("instead of ", "rather than ", "non-", "non "))
         against = over or pair or raw in _NEG or raw.endswith("n't")
@@ -234,6 +291,8 @@ class _Reader:
             self.sign, self.negated = not self.sign, bool(self.sign)
         elif against and before in _WHOSE and self.clause:
             self.small.add("not")
+        elif against and self.fronted:
+            self.behind_a_condition()
         elif against:
             self.sign, self.negated, self.non = False, True, raw == "non"
         elif (raw in _TURN and before not in _NEG and before[-3:] != "n't") or (raw == "as" and not before):
@@ -247,12 +306,50 @@ class _Reader:
         if not over:
             self.note_small("unless" if raw == "until" and was is False else raw)  # "not until" is "not unless"
         if not (against or raw in STOP or raw in _UNDO or raw in _DEGREE):
-            one = "#" + _DIGITS[raw] if raw in _DIGITS else stem(raw)
-            self.forms[one] = raw
-            if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
-                self.tie = ""
-            self.add([one], tells=one not in _VAGUE)
-            self.last = raw
+            self.content(raw, before)
+
+    def content(self, raw: str, before: str) -> None:
+        """Keep a word that is no grammar."""
+        one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
+        self.forms[one] = raw
+        if before in _VERBAL or self.begins():
+            self.verbs.add(one)
+        if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
+            self.tie = ""
+        self.add([one], tells=one not in _VAGUE)
+        self.last = raw
+
+    def place(self, raw: str, before: str, *, joined: bool) -> None:
+        """Keep what the words behind a grammar word hang on, and where a circumstance or a part ends."""
+        if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
+            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
+        if raw in _CONJUNCTIONS:
+            self.parts.append(set())
+        if raw in STOP and raw not in _JOINING:
+            self.inside = False
+        if raw in _CIRCUMSTANCE and before not in _PHRASAL and not joined:
+            self.phrases.append([])
+            self.inside = True
+        if raw in _FRONTED and self.sign and self.begins():
+            self.fronted, self.front = raw, len(self.said) - 1
+
+    def begins(self) -> bool:
+        """Whether a clause has no word yet."""
+        return all(word[0] == "<" for word in self.said[-1])
+
+    def behind_a_condition(self) -> None:
+        """Read "without tests, never push" as "never push without tests"."""
+        if self.fronted in ("without", "until"):
+            self.said[self.front].insert(0, "<after")
+        if self.fronted == "without":
+            words = {word for word in self.said[self.front] if word[0] != "<"}
+            self.signs[0].difference_update(words)
+            self.signs[1].update(words)
+            self.clause = [(word, True if word in words else good, tells) for word, good, tells in self.clause]
+        if self.fronted == "until":  # as "not until": not unless
+            self.small = self.small - {"until"} | {"unless"}
+        self.small.add("an order" if self.fronted == "without" else "not")
+        self.sign, self.negated, self.fronted = None, False, ""
 
     def note_small(self, raw: str) -> None:
         """Keep a grammar word that can change the meaning."""

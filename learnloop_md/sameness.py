@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise, product
 from math import fsum
 from typing import NamedTuple
 
+from learnloop_md.literals import differing, literals, lowered, unbound
 from learnloop_md.opposites import Turned, swapped, turned
-from learnloop_md.reading import BITS, CLASSES, LONG, SMALL, WEAKER, Shape, read
-from learnloop_md.words import STOP, stem
+from learnloop_md.reading import BITS, CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape, read
+from learnloop_md.words import STOP, akin, is_foreign, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
 SAME, NEAR = 0.58, 0.45
@@ -21,6 +23,7 @@ SWAPPED, NEGATED, ANTONYMS = 0.62, 0.5, 0.6
 # What they must share where a name stands in one alone, or a word in the place of another.
 NAMED, REWORDED = 0.75, 0.65
 TEMPLATE = 0.6  # so much word for word, and the words that differ are the point
+_PLACES = frozenset("behind beyond beside inside outside within across along around among against despite".split())
 _RESTRICTS = frozenset("in on at for when if under unless from while during".split())
 
 
@@ -53,6 +56,8 @@ class Pair(NamedTuple):
     known: frozenset[str]  # words that stand in the reasons of either lesson
     score: float
     against: Turned  # how one says the contrary of the other
+    apart: frozenset[str] = frozenset()  # code, flags, paths, numbers that only one holds, as written
+    programs: frozenset[str] = frozenset()  # the first words of commands
 
 
 def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
@@ -62,14 +67,14 @@ def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
 
 def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) -> list[Likeness]:
     """As rank, where title, reasons and tags of each lesson are known: what they name is no difference."""
-    asked, seen, words = read(text), _glance(text), _glance(about, hard=True)
+    seen, words = _glance(text), _glance(about, hard=True)
     found = []
     for slug, other, more in others:
         also = _glance(other)
         # Cheap first look: a pair with fewer common words cannot reach the lowest score.
         if seen and also and 10 * len(seen & also) < len(seen) + len(also):
             continue
-        if hit := _compare(asked, read(other), words | _glance(more, hard=True)):
+        if hit := _compare(text, other, words | _glance(more, hard=True)):
             found.append(Likeness(slug, *hit))
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
@@ -81,11 +86,19 @@ def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
     return frozenset(stem(word) for word in words if word not in STOP)
 
 
-def _compare(a: Shape, b: Shape, known: frozenset[str]) -> tuple[str, float, str] | None:
-    if a.norm == b.norm:
+def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, str] | None:
+    a, b = read(one), read(other)
+    written = literals(one), literals(other)
+    apart = differing(*written) | unbound(*written, (a.parts, b.parts))
+    if a.norm == b.norm and (not apart or lowered(one, other)):
         return ("same", 1.0, "equal after normalising") if a.norm else None
-    pair = _side_by_side(a, b, known)
+    programs = {span[0] for text in written for span in text.spans}
+    pair = _side_by_side(a, b, known)._replace(apart=frozenset(apart), programs=frozenset(map(stem, programs)))
     verdict, why = _judge(pair)
+    if verdict == "same" and known:  # what is said around a rule finds a candidate, and never makes two rules one
+        bare = _side_by_side(a, b, frozenset())._replace(apart=pair.apart, programs=pair.programs)
+        if _judge(bare)[0] != "same":
+            verdict, why = "near", _judge(bare)[1] or why
     return (verdict, round(min(pair.score, 0.99), 2), why) if verdict else None
 
 
@@ -157,7 +170,7 @@ def _share_of_the_shorter(pair: Pair, besides: frozenset[str]) -> float:
 
 def _told(pair: Pair, doubt: Doubt) -> str:
     forms = pair.a.forms | pair.b.forms
-    words = sorted({forms.get(word, word).lstrip("#") for word in doubt.words})
+    words = sorted({forms.get(word, word).lstrip("#") or word for word in doubt.words})
     return doubt.why + (": " + ", ".join(words) if words else "")
 
 
@@ -176,6 +189,11 @@ def numbers_differ(pair: Pair) -> Doubt | None:
 
 def _numbers(pair: Pair) -> tuple[set[str], set[str]]:
     return {w for w in pair.left if w[0] == "#"}, {w for w in pair.right if w[0] == "#"}
+
+
+def written_otherwise(pair: Pair) -> Doubt | None:
+    """Code, a flag, a path, a sign, an identifier or a number is not the same unless it is written the same."""
+    return Doubt("written otherwise", pair.apart) if pair.apart else None
 
 
 def names_differ(pair: Pair) -> Doubt | None:
@@ -223,8 +241,57 @@ def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
         mine, other = a[place], b[place]
         if (mine | other) - WEAKER and not but & (mine | other):
             reworded = pair.score >= REWORDED and _verbatim(pair.a.said, pair.b.said) < TEMPLATE
-            return None if reworded else Doubt("other words", mine | other)
+            if not reworded:
+                return Doubt("other words", mine | other)
     return None
+
+
+def another_thing(pair: Pair) -> Doubt | None:
+    """Before one and the same word stands another word: billing address, shipping address; revoke tokens, rotate them.
+
+    Verbs that are used for nearly the same thing may take each other's place, and any words may where both rules
+    want one thing and reject another, the same two by name.
+    """
+    if _same_contrast(pair):
+        return None
+    a, b = (_before(shape, alone) for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)))
+    for word in sorted(a.keys() & b.keys()):
+        if not pair.a.ties[word] & pair.b.ties[word]:
+            continue
+        for (mine, verb), (other, too) in product(sorted(a[word]), sorted(b[word])):
+            if not ((verb or too) and akin(mine, other)):
+                return Doubt("other words", (mine, other))
+    a, b = (_behind(shape, alone) for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)))
+    for word in sorted(a.keys() & b.keys()):
+        for mine, other in product(sorted(a[word]), sorted(b[word])):
+            if pair.a.ties[mine] & pair.b.ties[other] & pair.a.ties[word] & pair.b.ties[word]:
+                return Doubt("other words", (mine, other))
+    return None
+
+
+def _same_contrast(pair: Pair) -> bool:
+    """Whether two rules set the same thing against the same other thing, and name one of them."""
+    a, b = pair.a, pair.b
+    wanted, rejected = (a.plus - a.minus) & (b.plus - b.minus), (a.minus - a.plus) & (b.minus - b.plus)
+    return bool(wanted - WEAKER and rejected - WEAKER and (wanted | rejected) & a.strong & b.strong)
+
+
+def _before(shape: Shape, alone: frozenset[str]) -> dict[str, set[tuple[str, bool]]]:
+    """The words that a rule has alone, by the shared word right behind them, each with whether it may be a verb."""
+    found: dict[str, set[tuple[str, bool]]] = {}
+    for word, after in pairwise(shape.words):
+        if word in alone - shape.reasons - WEAKER and after not in alone:
+            found.setdefault(after, set()).add((word, word in shape.verbs))
+    return found
+
+
+def _behind(shape: Shape, alone: frozenset[str]) -> dict[str, set[str]]:
+    """The words that a rule has alone, by the shared word right before them: error code, error text."""
+    found: dict[str, set[str]] = {}
+    for before, word in pairwise(shape.words):
+        if word in alone - shape.reasons and before not in alone:
+            found.setdefault(before, set()).add(word)
+    return found
 
 
 def _verbatim(a: tuple[str, ...], b: tuple[str, ...]) -> float:
@@ -266,11 +333,18 @@ def limits_differ(pair: Pair) -> Doubt | None:
 def one_says_more(pair: Pair) -> Doubt | None:
     """One is the other and something besides: a narrower rule."""
     for alone, other, shape in ((pair.left, pair.right, pair.a), (pair.right, pair.left, pair.b)):
-        more = alone - WEAKER - shape.reasons - pair.known
+        more = alone - WEAKER - shape.reasons - pair.known - pair.programs - _classes_of_names(pair, shape)
         bound = any(shape.ties.get(word, set()) & _RESTRICTS for word in more - CLASSES)
-        if more and not other and (bound or not pair.shared & pair.a.strong & pair.b.strong):
+        apart = any(part and part - WEAKER and part <= more for part in shape.parts)  # "and refund the card"
+        if more and not other and (bound or apart or not pair.shared & pair.a.strong & pair.b.strong):
             return Doubt("one says more", more)
     return None
+
+
+def _classes_of_names(pair: Pair, shape: Shape) -> frozenset[str]:
+    """Words that only say what a named thing is: `main`, the main branch."""
+    named = pair.shared & (pair.a.strong | pair.b.strong)
+    return frozenset(word for before, word in pairwise(shape.words) if word in CLASSES and before in named)
 
 
 def each_says_more(pair: Pair) -> Doubt | None:
@@ -280,6 +354,46 @@ def each_says_more(pair: Pair) -> Doubt | None:
         if apart - WEAKER - shape.reasons and len(other - WEAKER - pair.known) > 1:
             return Doubt("each says more", apart | other)
     return None
+
+
+def circumstances_differ(pair: Pair) -> Doubt | None:
+    """Each holds under circumstances of its own: on Windows runners, for the mobile client."""
+    mine, theirs = (
+        frozenset(w for phrase in shape.phrases for w in phrase & alone - WEAKER - CLASSES - shape.reasons)
+        for shape, alone in ((pair.a, pair.left), (pair.b, pair.right))
+    )
+    return Doubt("other circumstances", mine | theirs) if mine and theirs else None
+
+
+def a_circumstance_more(pair: Pair) -> Doubt | None:
+    """One names a circumstance of which the other says nothing."""
+    for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)):
+        for phrase in shape.phrases:
+            own = phrase - WEAKER - shape.reasons
+            if own and own <= alone:
+                return Doubt("one says more", own)
+    return None
+
+
+def places_differ(pair: Pair) -> Doubt | None:
+    """The same thing, and another preposition before it that says another place or way: within a branch, across it."""
+    for word in sorted(pair.shared):
+        here, there = pair.a.ties[word] - {""}, pair.b.ties[word] - {""}
+        if here and there and not here & there and any(_apart_in_place(x, y) for x in here for y in there):
+            return Doubt("other words", (*here, *there))
+    return None
+
+
+def _apart_in_place(one: str, other: str) -> bool:
+    if {one, other} <= {"in", "inside", "within"}:
+        return False
+    return bool({one, other} & _PLACES) or any({one, other} == {"from", to} for to in ("to", "into", "onto"))
+
+
+def other_language(pair: Pair) -> Doubt | None:
+    """Of other languages and scripts no grammar is known: there only equal texts are the same."""
+    told = any(OTHER_SCRIPT.search(shape.norm) or is_foreign(shape.said) for shape in (pair.a, pair.b))
+    return Doubt("a language that is only compared letter by letter", ()) if told else None
 
 
 def too_short(pair: Pair) -> Doubt | None:
@@ -293,6 +407,7 @@ def too_long(pair: Pair) -> Doubt | None:
 
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
-    numbers_differ, names_differ, one_is_turned, other_words, roles_swapped, limits_differ, one_says_more, a_name_more,
-    each_says_more, too_short, too_long,
+    numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
+    limits_differ, one_says_more, a_name_more, each_says_more, circumstances_differ, a_circumstance_more, places_differ, other_language,
+    too_short, too_long,
 )  # fmt: skip

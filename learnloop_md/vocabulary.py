@@ -47,6 +47,14 @@ ANTONYMS = (
     "combine/split grant/revoke attach/detach expand/collapse increment/decrement"
 )
 
+# Grammar of other languages that is no English word: a text that has more of it than of English is not read.
+FOREIGN = (
+    "der das und nicht kein keine nie nur für mit auf ist sind zu zum zur vom nach vor ohne immer wenn ein eine einen "
+    "dem le la les du ne pas dans avec une est sont jamais toujours sans avant après aux el los las del para con "
+    "una nunca siempre antes después il gli della di mai sempre prima dopo senza uma não com sem depois het een niet "
+    "geen voor met van nooit altijd naar och inte för på utan alltid aldrig ikke og til uden nie się jest przed na"
+)
+
 # Words that people use for nearly the same thing; a word may stand in several groups (recall alone, at a lower weight).
 KIN = """
 add/insert/append/introduce/include/attach

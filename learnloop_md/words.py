@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
-from learnloop_md.vocabulary import SYNONYMS
+from learnloop_md.vocabulary import FOREIGN, KIN, SYNONYMS
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -55,6 +56,24 @@ def stem(word: str) -> str:
     """What all forms of a word, and of words that mean the same, have in common."""
     short = cut(word)
     return _FIRST.get(short, short)
+
+
+_FOREIGN = words_of(FOREIGN)
+_ENGLISH = STOP - words_of("in an am so was on me he per or as a do at us plus via")  # words of other languages too
+
+
+def is_foreign(said: Iterable[str]) -> bool:
+    """Whether the words of a text, in small letters, have more grammar of other languages than of English."""
+    words = list(said)
+    return sum(word in _FOREIGN for word in words) > sum(word in _ENGLISH for word in words)
+
+
+_GROUPS = [frozenset(map(stem, group.split("/"))) for group in KIN.split()]
+
+
+def akin(one: str, other: str) -> bool:
+    """Whether two stems are used for nearly the same thing."""
+    return any(one in group and other in group for group in _GROUPS)
 
 
 _ENDS = (

@@ -1,0 +1,223 @@
+"""What a rule holds that must be the same as it is written: code, commands, flags, paths, signs, identifiers, numbers.
+
+Prose may be worded anew; `item` and `items`, `-r` and `-R`, `a/b` and `b/a`, 1:2 and 2:1 are different things.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from learnloop_md.reading import DIGITS, EMPHASIS, LONG, UNITS, WEAKER, plain
+from learnloop_md.words import CJK, stem
+
+
+class Written(NamedTuple):
+    """The literal things of a rule, as written."""
+
+    exact: tuple[str, ...]  # each thing that is no prose by its form, in the order of the text
+    loose: frozenset[str]  # those whose case says nothing: UTF-8, utf-8
+    code: frozenset[str]  # plain words inside code spans and quotes
+    spans: tuple[tuple[str, ...], ...]  # code spans of several words
+    said: tuple[str, ...]  # all words and things in their order
+    prose: frozenset[str]  # the plain words outside code
+    initial: frozenset[str]  # those of them that begin a sentence: their capital says nothing
+    bound: dict[str, tuple[str, str]]  # a number -> the words before and after it
+
+
+_CODE = re.compile(r"`+([^`\n]+?)`+|(?<!\w)\"([^\"\n]{1,80})\"(?!\w)")
+_NUMBER = re.compile(r"([-+]?)[vV]?(\d+(?:[.,:/x×⁄-]\d+)*)(-?[^\W\d_]*)")
+_HARD = re.compile(
+    r"[_/\\=<>!#&|~^%$@*+:(){}\[\]€£¥°]"  # a sign
+    r"|^-{1,2}\w|^\.\w|\w\.\w"  # a flag, a hidden file, a dotted name
+    r"|[a-z][A-Z]|\d"  # camel case, a name with a number in it
+)
+_SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
+_CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
+_ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
+_EDGE = re.compile(rf"(?<=[{CJK}])(?=[^{CJK}\s])|(?<=[^{CJK}\s])(?=[{CJK}])")
+_DASHES = str.maketrans({"−": "-", "‐": "-", "‑": "-"})
+
+
+@lru_cache(maxsize=2_000)
+def literals(text: str) -> Written:
+    """The literal things of a rule."""
+    exact: list[str] = []
+    loose: set[str] = set()
+    code: set[str] = set()
+    spans: list[tuple[str, ...]] = []
+    said: list[str] = []
+    prose: set[str] = set()
+    initial: set[str] = set()
+    numbers: list[int] = []
+    begins = True
+    for piece, is_code in _pieces(plain(text)[:LONG]):
+        here: list[str] = []
+        for token in piece.split():
+            word = token if is_code else bare(token)
+            number = _number(word)
+            if number:
+                numbers.append(len(said))
+                exact.append(number[0])
+                here += number
+                said += number
+            elif word:
+                if is_hard(word):
+                    exact.append(word)
+                    if not is_code and not _CASED.search(word):
+                        loose.add(word.casefold())
+                elif is_code:
+                    code.add(word)
+                else:
+                    prose.add(word)
+                    if begins:
+                        initial.add(word)
+                here.append(word)
+                said.append(word)
+            begins = (not is_code and bool(_ENDS_SENTENCE.search(token))) or (begins and not word)
+        if is_code and len(here) > 1:
+            spans.append(tuple(here))
+    bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers)}
+    return Written(
+        tuple(exact),
+        frozenset(loose),
+        frozenset(code),
+        tuple(spans),
+        tuple(said),
+        frozenset(prose),
+        frozenset(initial),
+        bound,
+    )
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a text, each with whether it is code or quoted."""
+    at = 0
+    for match in _CODE.finditer(text):
+        yield _spread(text[at : match.start()]), False
+        yield match[1] or match[2] or "", True
+        at = match.end()
+    yield _spread(text[at:]), False
+
+
+def _spread(text: str) -> str:
+    return _EDGE.sub(" ", EMPHASIS.sub(r"\2", text))
+
+
+def bare(token: str) -> str:
+    """A word without the punctuation of its sentence."""
+    token = token.lstrip("\"'([{«…")
+    while token:
+        last = token[-1]
+        if last in ".,;:!?\"'»…" or (last in ")]}" and "([{"[")]}".index(last)] not in token):
+            token = token[:-1]
+        else:
+            break
+    token = token.removesuffix("'s")
+    return token if re.search(r"[^\W_]", token) or _HARD.search(token) else ""
+
+
+def _number(word: str) -> list[str]:
+    """A number with its sign, and its unit if it hangs on it; nothing for another word."""
+    if word.casefold() in DIGITS:
+        return ["#" + DIGITS[word.casefold()]]
+    match = _NUMBER.fullmatch(word.translate(_DASHES))
+    if not match:
+        return []
+    unit = match[3].lstrip("-").casefold()
+    return ["#" + match[1] + match[2].replace(",", ""), *([UNITS.get(unit, unit)] if unit else [])]
+
+
+def _near(said: list[str], at: int) -> str:
+    word = said[at].casefold() if 0 <= at < len(said) else ""
+    return stem(UNITS.get(word, word)) if word.isalpha() else word
+
+
+def is_hard(word: str) -> bool:
+    """Whether a word is no prose by its form."""
+    return bool(_HARD.search(word)) and not _SOFT.fullmatch(word)
+
+
+def differing(a: Written, b: Written) -> set[str]:
+    """The literal things that only one of two rules holds, or that stand in another order."""
+    found: set[str] = set()
+    apart = []
+    for one, other in ((a, b), (b, a)):
+        found |= {x.lstrip("#") for x in one.exact if not _has(one, other, x)}
+        apart.append([span for span in one.spans if not _within(span, other.said)])
+        programs = {span[0] for span in apart[-1]} - {word for span in apart[-1] for word in span[1:]}
+        found |= {x for x in one.code - programs if not _says(other, x)}
+        found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
+    if all(apart):
+        found |= {" ".join(span).replace("#", "") for side in apart for span in side}
+    signs = [[x for x in one.exact if not re.search(r"\w", x)] for one in (a, b)]
+    if signs[0] != signs[1]:
+        found.update(*signs)
+    return found
+
+
+def _has(one: Written, other: Written, thing: str) -> bool:
+    """Whether a rule holds a thing, be it taken apart in prose: sed/grep, grep or sed."""
+    if thing in other.exact or thing in other.prose or thing in other.code:
+        return True
+    low = thing.casefold()
+    if low in one.loose:
+        return low in other.loose or low in {x.casefold() for x in other.exact}
+    if low in other.loose or (re.search("[a-z][A-Z]", thing) and thing.isalpha() and low in other.prose):
+        return True  # macOS, macos
+    if re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)+:?", thing):  # timeout-minutes: 15, a timeout of 15 minutes
+        return {stem(x) for x in thing.rstrip(":").split("-")} <= {stem(x.casefold()) for x in other.prose}
+    parts = re.split("[/.]", thing)
+    if not all(part.isalpha() for part in parts):
+        return False
+    return all(part in other.prose for part in parts) if "/" in thing else _within(tuple(parts), other.said)
+
+
+def _says(other: Written, word: str) -> bool:
+    """Whether a rule says a plain word that is code in another: in code just so, in prose as a name or as a verb."""
+    if word in other.code or word in other.prose or stem(word) in WEAKER:
+        return True
+    low = word.casefold()
+    if low in {x.casefold() for x in (other.prose if word == low else other.initial)}:
+        return True
+    return any(x.endswith("ing") and stem(x.casefold()) == stem(low) for x in other.prose)
+
+
+def _inflected(other: Written, name: str) -> bool:
+    """Whether a rule says a name in another number or form only: User, Users."""
+    low = name.casefold()
+    known = {x.casefold() for x in (*other.prose, *other.code, *other.exact)}
+    return low not in known and any(stem(x) == stem(low) and x.rstrip("s") == low.rstrip("s") for x in known)
+
+
+def lowered(one: str, other: str) -> bool:
+    """Whether one of two texts that differ in case alone was put into small letters as a whole."""
+    for a, b in ((one, other), (other, one)):
+        wrote = literals(a)
+        if b == b.lower() and any(x != x.lower() for x in wrote.prose - wrote.initial):
+            return True
+    return False
+
+
+def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
+    size = len(few)
+    return any(many[i : i + size] == few for i in range(len(many) - size + 1))
+
+
+def unbound(a: Written, b: Written, parts: Sequence[Sequence[frozenset[str]]]) -> set[str]:
+    """Numbers that stand in another order and are not said of the same things; parts are those of the two sentences."""
+    first, second = (list(dict.fromkeys(x for x in one.exact if x in a.bound and x in b.bound)) for one in (a, b))
+    if first == second:
+        return set()
+    loose = {x for x in first if not any(p and p == q for p, q in zip(a.bound[x], b.bound[x], strict=True))}
+    here, there = ({x: [part for part in of if x in part] for x in first} for of in parts)
+
+    def common(x: str, y: str) -> int:
+        """How many words are said both of a number here and of another there; none where two share a part."""
+        few = here[x] + there[y]
+        return len(here[x][0] & there[y][0]) if len(few) == 2 and not any(len(loose & part) > 1 for part in few) else 0
+
+    kept = {x for x in loose if common(x, x) > max((common(x, y) for y in loose - {x}), default=0)}
+    return {x.lstrip("#") for x in loose - kept} if len(loose - kept) > 1 else set()
