@@ -273,8 +273,9 @@ def _close(wanted: str, slugs: Iterable[str]) -> list[str]:
     return difflib.get_close_matches(wanted, list(slugs), n=1, cutoff=0.5)
 
 
-def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]:
-    """The ledger rows for the memory as it stands; skipped slugs (conflicts) keep the row they had."""
+def agreed_now(memory: Memory, *, skip: Iterable[str] = (), author: str = "") -> dict[str, Agreed]:
+    """The ledger rows for the memory as author is served it; skipped slugs (conflicts) keep the row they had."""
+    reader = author if memory.place.settings.trust == "own" else ""
     kept, known = set(skip), memory.ledger.agreed if memory.ledger else {}
     hurt = {q.path for q in memory.quarantined}
     renamed = [memory.lessons[slug] for slug in kept if slug in memory.lessons and slug not in known]
@@ -287,7 +288,8 @@ def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]
     for slug, lesson in memory.lessons.items():
         if slug not in kept:
             entry = found.get(slug)
-            rows[slug] = Agreed(lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else "")
+            said = (entry.raw, entry.zone) if entry else ("", "")
+            rows[slug] = Agreed(lesson.path, lesson.text, *said, reader)
     return rows
 
 
