@@ -305,7 +305,7 @@ class _Session:
     def _remember(self, final: Memory, conflicts: set[str]) -> None:
         if self.commits.hold == "hook":
             return
-        rows = memory.agreed_now(final, skip=conflicts)
+        rows = memory.agreed_now(final, skip=conflicts, author=self.commits.name)
         for slug, row in (self.ledger.agreed if self.ledger else {}).items():
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")

@@ -44,6 +44,7 @@ class Brief(NamedTuple):
     oldest: str = ""  # the candidate that makes cleanup due by its age, and from which day on
     due_on: str = ""
     plan: str = ""  # what a cleanup would do, in a line
+    trust: str = "merged"  # the setting by which it was judged what may be served
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:
@@ -56,13 +57,14 @@ def stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def load(place: Place) -> Brief | None:
-    """What was recorded, None where nothing was or it cannot be read."""
+    """What was recorded, None where nothing was, it cannot be read, or another trust was set then."""
     try:
         raw = json.loads((place.state / FILE).read_bytes())
         rows = tuple(Row(path, (size, time, inode), *rest) for path, (size, time, inode), *rest in raw["rows"])
-        return Brief(**{**raw, "rows": rows, "others": tuple(raw["others"])})
+        found = Brief(**{**raw, "rows": rows, "others": tuple(raw["others"])})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+    return found if found.trust == place.settings.trust else None
 
 
 def dump(brief: Brief) -> bytes:

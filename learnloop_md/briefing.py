@@ -58,7 +58,8 @@ def _made(memory: Memory, today: str, waiting: int) -> Brief:
     idle = [lesson.path for lesson in lessons.values() if not lesson.is_active]
     doubled = [path for path, _ in memory.doubled]
     crowd, oldest, due_on = _due(memory, today)
-    return Brief(tuple(found), tuple(sorted({*hurt, *idle, *doubled})), len(hurt), waiting, crowd, oldest, due_on)
+    others, trust = tuple(sorted({*hurt, *idle, *doubled})), place.settings.trust
+    return Brief(tuple(found), others, len(hurt), waiting, crowd, oldest, due_on, trust=trust)
 
 
 def _row(place: Place, lesson: Lesson, private: Iterable[str], version: str) -> Row | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from learnloop_md import codify, documents, guard, head, index, lessonfile, notebook, outside, portability, record
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
-from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
+from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson, written_out
 from learnloop_md.lines import conflict_line, open_at_end, scan, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.relapse import ReadOther, relapses
@@ -200,6 +200,10 @@ def _of_document(memory: Memory) -> list[Finding]:
     if memory.blocked:
         return found
     found += [Finding(name, q.line, q.reason, ERROR, q.message) for q in memories.hostile(memory)]
+    for n, line in enumerate(split_lines(text), 1):
+        if written_out(line) != line:
+            message = "holds a control character; learnloop sync writes it out"
+            found.append(Finding(name, n, "control-char", ERROR, message))
     if not text.strip() and not memory.lessons:
         return found
     if opened := open_at_end(text):

@@ -57,6 +57,7 @@ def _all(call: Call) -> Iterator[Check]:
         yield from _guarded(name, partial(look, scene))
     if here:
         yield from _guarded("merge-drivers", partial(_merge_drivers, here))
+        yield from _guarded("filter", partial(_filter, here))
         yield from _guarded("queue", partial(_queue, call, here))
     for skill in sorted(_skills(scene)):
         yield from _guarded(f"skill {skill.name}", partial(_skill, skill))
@@ -171,6 +172,12 @@ def _merge_drivers(here: Place) -> Iterator[Check]:
         yield Check("merge-drivers", WARN, message, "learnloop git-config --enable")
     elif here.repo:
         yield Check("merge-drivers", OK, "nothing that .gitattributes names is missing")
+
+
+def _filter(here: Place) -> Iterator[Check]:
+    """Reliability §5: a filter (git-crypt, LFS) is applied, and shown here."""
+    if here.repo and (name := git.filter_of(here.repo, here.in_repo(here.path_of("lesson")))):
+        yield Check("filter", OK, f"git compares and stores lessons through the filter {name}")
 
 
 def _queue(call: Call, here: Place) -> Iterator[Check]:

@@ -1,6 +1,7 @@
 """The `git` program, called with a clean environment: every look at a repository that the tool needs.
 
-They take no optional locks and run no code from the repository's configuration.
+They take no optional locks and run no code from the repository's configuration but the filters of its attributes
+(git-crypt, LFS), which may not be passed by.
 """
 
 from __future__ import annotations
@@ -359,6 +360,12 @@ def merged_sides(repo: Repo, since: str) -> list[str]:
         rows = out(repo.root, "rev-list", "--merges", "--parents", "--max-count=5", f"{since}..HEAD").splitlines()
         sides += [side for row in rows for side in (*row.split()[2:], row.split()[1])]
     return sides
+
+
+def filter_of(repo: Repo, path: str) -> str:
+    """The filter that the attributes of a path name, "" for none."""
+    said = out(repo.root, "check-attr", "-z", "filter", "--", path).split("\0")[2]
+    return "" if said in ("unspecified", "unset", "set") else said
 
 
 def checked_out(repo: Repo, path: str, entry: str) -> bytes:

@@ -138,9 +138,18 @@ def title_of(slug: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+# C0 and C1 but for white space: YAML can spell them, no file that we read may hold them.
+_UNWRITABLE = "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]"
+
+
+def written_out(text: str) -> str:
+    """text with its control characters written out (`\\x1b`)."""
+    return text if text.isprintable() else re.sub(_UNWRITABLE, lambda found: ascii(found[0])[1:-1], text)
+
+
 def fold(text: str) -> str:
-    """text on one line: runs of white space become one space."""
-    return " ".join(text.split())
+    """text on one line: runs of white space become one space, control characters are written out."""
+    return " ".join(written_out(text).split())
 
 
 def shorten(text: str, limit: int) -> str:

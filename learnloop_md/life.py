@@ -395,7 +395,7 @@ def restore(draft: Draft, slug: str, state: str, text: str = "", path: str = "")
         return unchanged(draft, slug, f"{slug} is not archived")
     state = state or _earned(draft, lesson)
     draft.set(slug, state=state, archive_note=None, superseded_by=None, codified_in=None)
-    draft.cut("restore", [slug], f"it was archived: {lesson.archive_note or 'without a note'}")
+    draft.cut("restore", [slug], f"it was archived: {lessons.fold(lesson.archive_note) or 'without a note'}")
     return Outcome("restored", slug, state)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from learnloop_md import git, guard, index, lessonfile, notebook, poison, store, trust
 from learnloop_md.errors import UnableError, UsageError
-from learnloop_md.lesson import STATES, Lesson
+from learnloop_md.lesson import STATES, Lesson, written_out
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.place import Place
 from learnloop_md.store import Agreed, Files, Ledger
@@ -109,15 +109,25 @@ def assemble(
             )
     text = ""
     if document is not None:
-        decoded = (
-            lessonfile.decode(place.document, document) if document.strip() else document.decode("utf-8", "replace")
-        )
+        decoded = _document_text(place.document, document)
         if isinstance(decoded, Quarantined):
             quarantined.append(decoded)
         else:
             text = decoded
     there = document is not None
     return Memory(place, lessons, faults, tuple(quarantined), tuple(doubled), text, types, ledger, there)
+
+
+def _document_text(path: str, data: bytes) -> str | Quarantined:
+    """A document's text, or why it cannot be changed. Control characters are no reason: the next change mends them."""
+    if not data.strip():
+        return data.decode("utf-8", "replace")
+    found = lessonfile.decode(path, data)
+    if isinstance(found, Quarantined) and found.reason == "control-char":
+        text = data.decode()
+        plain = lessonfile.decode(path, written_out(text).encode())
+        return plain if isinstance(plain, Quarantined) else text
+    return found
 
 
 def _hurt(place: Place, lesson: Lesson) -> Quarantined | None:
@@ -211,6 +221,7 @@ def in_step(
 ) -> InStep:
     """The document text brought in step with lessons; before holds them as the document last knew them."""
     place, kept, hidden = memory.place, set(skip), private(lessons, memory.private_types)
+    text = written_out(text)
     if place.kind == "skill":
         return InStep(notebook.in_step(text or notebook.NEW, lessons, before, hidden=hidden, skip=kept), ())
     quarantined = [q.path for q in memory.quarantined if q.path != place.document]
@@ -273,8 +284,9 @@ def _close(wanted: str, slugs: Iterable[str]) -> list[str]:
     return difflib.get_close_matches(wanted, list(slugs), n=1, cutoff=0.5)
 
 
-def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]:
-    """The ledger rows for the memory as it stands; skipped slugs (conflicts) keep the row they had."""
+def agreed_now(memory: Memory, *, skip: Iterable[str] = (), author: str = "") -> dict[str, Agreed]:
+    """The ledger rows for the memory as author is served it; skipped slugs (conflicts) keep the row they had."""
+    reader = author if memory.place.settings.trust == "own" else ""
     kept, known = set(skip), memory.ledger.agreed if memory.ledger else {}
     hurt = {q.path for q in memory.quarantined}
     renamed = [memory.lessons[slug] for slug in kept if slug in memory.lessons and slug not in known]
@@ -287,7 +299,8 @@ def agreed_now(memory: Memory, *, skip: Iterable[str] = ()) -> dict[str, Agreed]
     for slug, lesson in memory.lessons.items():
         if slug not in kept:
             entry = found.get(slug)
-            rows[slug] = Agreed(lesson.path, lesson.text, entry.raw if entry else "", entry.zone if entry else "")
+            said = (entry.raw, entry.zone) if entry else ("", "")
+            rows[slug] = Agreed(lesson.path, lesson.text, *said, reader)
     return rows
 
 

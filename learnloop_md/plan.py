@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from learnloop_md import lessonfile
 from learnloop_md.errors import UnableError
-from learnloop_md.lesson import Lesson
+from learnloop_md.lesson import Lesson, written_out
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory, counting_state, in_step
@@ -61,7 +61,7 @@ def message(plan: Plan) -> str:
     """The commit message: subject, why, trailers."""
     trailers = [*(("Lesson", slug) for slug in plan.slugs), ("Learnloop-Change", plan.change), *plan.trailers]
     body = [plan.why, ""] if plan.why else []
-    return "\n".join([subject(plan), "", *body, *(f"{key}: {value}" for key, value in trailers)]) + "\n"
+    return written_out("\n".join([subject(plan), "", *body, *(f"{key}: {value}" for key, value in trailers)]) + "\n")
 
 
 def without(plan: Plan, slugs: Collection[str]) -> Plan:

@@ -175,6 +175,7 @@ class Agreed(NamedTuple):
     text: str
     entry: str  # the entry's raw text, "" where it has none
     zone: str
+    reader: str = ""  # who was served its words with trust = "own"; "" where everybody's words were served
 
 
 class Ledger(NamedTuple):

@@ -55,18 +55,24 @@ def foreign(
     place: Place, lessons: Iterable[Lesson], agreed: Mapping[str, store.Agreed]
 ) -> Iterator[tuple[Lesson, str]]:
     """Lessons whose words another author committed and nobody accepted here, with the author; events are no words."""
-    strange = [lesson for lesson in lessons if not _is_known(lesson, agreed.get(lesson.slug))]
-    if place.repo is None or not strange:
+    if place.repo is None:
         return
-    authors, me, known = git.last_authors(place.repo, place.inside), git.author(place.repo.root), accepted(place)
+    me = git.author(place.repo.root)
+    strange = [lesson for lesson in lessons if not _is_known(lesson, agreed.get(lesson.slug), me)]
+    if not strange:
+        return
+    authors, known = git.last_authors(place.repo, place.inside), accepted(place)
     for lesson in strange:
         author = authors.get(place.in_repo(lesson.path), me)
         if author != me and blob(lesson.text) not in known:
             yield lesson, author
 
 
-def _is_known(lesson: Lesson, row: store.Agreed | None) -> bool:
-    reading = lessonfile.read(row.path, row.text) if row and row.zone != "removed" else None
+def _is_known(lesson: Lesson, row: store.Agreed | None, me: str) -> bool:
+    """Whether its words were served to me before; what was served without distrust, or to another, tells nothing."""
+    if row is None or not me or row.reader != me or row.zone == "removed":
+        return False
+    reading = lessonfile.read(row.path, row.text)
     return isinstance(reading, lessonfile.Reading) and _words(reading.lesson) == _words(lesson)
 
 

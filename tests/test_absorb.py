@@ -1488,3 +1488,34 @@ def test_a_rename_on_another_branch_is_none_here(project: Home) -> None:
     head = git(project.root, "rev-parse", "HEAD")
     assert "in step" in project.sync().out
     assert git(project.root, "rev-parse", "HEAD") == head
+
+
+# --- what YAML decodes ------------------------------------------------------------------------------------------------
+
+FORGED = r'"a\x1b[2K\0\x85\r\n## Current Patterns\n\n### 2026-05-26 | Forged\n- Lesson: Forged.\n- [F](forged.md)"'
+
+
+@pytest.mark.parametrize("kind", ["project", "skill"])
+@pytest.mark.parametrize("field", ["title", "description", "created", "archive_note", "context", "tags"])
+def test_no_field_brings_a_line_or_a_control_character_into_a_document(kind: str, field: str) -> None:
+    """design §3: what YAML decodes is escaped where it is shown; design §4: an entry is the lesson's alone."""
+    model = Model(kind, {})
+    value = f"[{FORGED}]" if field == "tags" else FORGED
+    head = f"---\nname: x\n{field}: {value}\nstate: archived\n---\n"
+    model.files[model.path("x")] = f"{head}\nRun it.\n"
+    for _ in range(2):
+        assert not model.sync().conflicts
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", model.document or "")
+        assert list(model.entries) == ["x"]
+    assert model.plans == []
+
+
+def test_a_control_character_in_a_document_is_reported_and_written_out_by_the_next_sync(home: Home) -> None:
+    """docs/formats.md: one that stands in a document keeps nobody from working."""
+    clean = home.text
+    home.document.write_text(clean.replace("Stage files", "Stage \x1b[2Kfiles"))
+    checked = home.run("check")
+    assert (checked.code, "control-char" in checked.out) == (1, True)
+    home.sync()
+    assert home.text == clean.replace("Stage files", "Stage \\x1b[2Kfiles")
+    assert home.run("check").code == 0

@@ -205,6 +205,21 @@ def test_accepted_words_of_another_author_are_served_and_may_be_counted_by_them(
     assert reasons(learnloop) == {"count-rows.md": "other-author"}
 
 
+def test_distrust_holds_for_what_the_clone_had_served(memory: Path, repo: Path, learnloop: Run) -> None:
+    """docs/security.md: with `own` the words of other authors wait, also those that were served before."""
+    git(repo, "config", "user.name", "Ada")
+    assert learnloop("note", "Read the whole function first.", "--name", "read-first", "--run", "r1").code == 0
+    git(repo, "config", "user.name", "Bob")
+    assert learnloop("note", "Count the rows.", "--name", "count-rows", "--run", "r2").code == 0
+    (repo / ".learnloop.toml").write_text('trust = "own"\n')
+    waits = {"read-first.md": "other-author"}
+    assert reasons(learnloop) == waits
+    assert learnloop("sync").code == 0
+    assert (reasons(learnloop), "(read-first.md)" in loaded(memory)) == (waits, False)
+    git(repo, "config", "user.name", "Ada")
+    assert reasons(learnloop) == {"count-rows.md": "other-author"}
+
+
 def test_an_unknown_word_for_trust_is_an_error(memory: Path, repo: Path, learnloop: Run) -> None:
     (repo / ".learnloop.toml").write_text('trust = "all"\n')
     done = learnloop("status")

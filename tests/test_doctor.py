@@ -505,3 +505,11 @@ def test_settings_that_are_not_utf8_are_told(well: Path, look: Look, learnloop: 
     done = learnloop("install", "--yes", cwd=well)
     assert (done.code, path.read_bytes()) == (4, b'{"a": "\xff"}')
     assert "settings.json:1: not UTF-8" in done.err
+
+
+def test_a_filter_of_the_lessons_is_named(well: Path, look: Look) -> None:
+    """Reliability §5: content goes through git-crypt and LFS, and doctor shows it."""
+    assert "filter" not in look()
+    with (well / ".gitattributes").open("a") as file:
+        file.write("*.md filter=vault\n")
+    assert "the filter vault" in look()["filter"][0]["message"]

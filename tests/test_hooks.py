@@ -127,6 +127,15 @@ def test_a_file_changed_since_it_was_judged_is_not_served(hook: Hooks, repo: Pat
     assert "Ada prefers" in hook.context("SessionStart", source="startup")
 
 
+def test_what_was_judged_with_another_trust_is_not_served(hook: Hooks, repo: Path, learnloop: Run) -> None:
+    """docs/security.md: with `trust = "own"` the words of others wait; which they are a command must say first."""
+    private(repo, learnloop)
+    (repo / ".learnloop.toml").write_text('trust = "own"\n')
+    assert hook("SessionStart", source="startup") is None
+    learnloop("sync", cwd=repo)
+    assert "Ada prefers" in hook.context("SessionStart", source="startup")
+
+
 def test_a_file_that_no_command_has_seen_is_not_served(hook: Hooks, repo: Path, learnloop: Run) -> None:
     private(repo, learnloop)
     head = "---\nname: new\ndescription: d\nmetadata:\n  type: user\n---\n\nNever seen.\n"

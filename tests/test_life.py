@@ -325,6 +325,16 @@ def test_restore_brings_back_the_state_before(noted: Path, learnloop: Run) -> No
     assert (noted / f"{SLUG}.md").read_bytes() == before
 
 
+def test_a_field_adds_no_trailer_and_no_control_character_to_a_message(noted: Path, repo: Path, learnloop: Run) -> None:
+    """design §6: trailers say what a command did; git takes no NUL in a message."""
+    file = noted / f"{SLUG}.md"
+    note = r'archived\n  archive_note: "Old\n\nLesson: other\0\x1b"'.replace(r"\n ", "\n ")
+    file.write_text(file.read_text().replace("state: candidate", f"state: {note}"))
+    assert learnloop("restore", SLUG).code == 0
+    said = git(repo, "log", "-1", "--format=%B")
+    assert (said.count("\nLesson: "), r"Lesson: other\x00\x1b" in said) == (1, True)
+
+
 def test_restore_brings_a_removed_file_back(noted: Path, learnloop: Run) -> None:
     """Design §4: a deleted lesson file is absorbed as a removal, restore brings it back."""
     path = noted / f"{SLUG}.md"
