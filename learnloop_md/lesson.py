@@ -138,8 +138,9 @@ def title_of(slug: str) -> str:
 
 
 def fold(text: str) -> str:
-    """text on one line: runs of white space become one space."""
-    return " ".join(text.split())
+    """text on one line: runs of white space become one space, control characters that YAML decoded are written out."""
+    line = " ".join(text.split())
+    return line if line.isprintable() else re.sub("[\x00-\x1f\x7f-\x9f]", lambda match: f"\\x{ord(match[0]):02x}", line)
 
 
 def shorten(text: str, limit: int) -> str:

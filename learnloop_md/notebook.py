@@ -170,13 +170,13 @@ def _title(match: re.Match[str]) -> str:
 def claims_of(lesson: Lesson) -> dict[str, str]:
     """What the lesson's entry says, field by field; an empty text stands for a field that is left out."""
     return {
-        "created": lesson.created,
+        "created": fold(lesson.created),
         "title": fold(lesson.shown_title),
         "why": fold(lesson.why),
         "rule": fold(lesson.rule),
         "how": fold(lesson.how),
         "state": lesson.state,
-        "tags": ", ".join(lesson.tags),
+        "tags": fold(", ".join(lesson.tags)),
         "file": lesson.path,
         "archive_note": fold(lesson.archive_note) if lesson.state == "archived" else "",
     }
@@ -185,7 +185,7 @@ def claims_of(lesson: Lesson) -> dict[str, str]:
 def render(lesson: Lesson, eol: str = "\n") -> str:
     """The lesson's entry in the form of design §4 (R002-01 to R002-04)."""
     claims = claims_of(lesson)
-    lines = [f"### {lesson.created} | {claims['title']}" if lesson.created else f"### {claims['title']}"]
+    lines = [f"### {claims['created']} | {claims['title']}" if lesson.created else f"### {claims['title']}"]
     lines += [f"- {FIELDS[name]}: {_written(name, claims[name])}" for name in FIELDS if claims[name]]
     return "".join(line + eol for line in lines)
 
