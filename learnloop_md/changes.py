@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import documents, head
-from learnloop_md import lesson as lessons
 from learnloop_md.documents import Known
-from learnloop_md.lesson import Event, Lesson, fold
+from learnloop_md.lesson import EVENTS, Event, Lesson, fold
 from learnloop_md.life import MERGED
 from learnloop_md.memory import Memory
 from learnloop_md.tree import HeadError, Tree
@@ -21,7 +20,6 @@ KINDS = (
     "restored mended codified graduated added seen confirmed renamed moved reworded edited document formatting"
 ).split()
 LOSSES = frozenset("removed broken archived merged superseded demoted uncounted".split())
-_EVENTS = (("seen", "seen"), ("confirmed", "confirmed"), ("disputed", "disputed"))
 _TEXTS = {"rule": "rule", "why": "Why", "how": "How to apply", "title": "title", "description": "description"}
 _LIMITS = frozenset("only unless except until".split())
 
@@ -115,8 +113,8 @@ def _of_life(was: Known, now: Known) -> Iterator[Change]:
     old, new = was.lesson, now.lesson
     gains, losses = [], []
     # Where an entry became a lesson file, its sightings are written another way.
-    for field, kind in _EVENTS if was.is_entry == now.is_entry else ():
-        earlier, later = _events(was, field), _events(now, field)
+    for kind in EVENTS if was.is_entry == now.is_entry else ():
+        earlier, later = (set[Event](getattr(known.lesson, kind)) for known in (was, now))
         if more := later - earlier:
             gains.append((kind, len(earlier), len(later), more))
         if less := earlier - later:
@@ -134,10 +132,6 @@ def _of_life(was: Known, now: Known) -> Iterator[Change]:
         said = "relapsed" if kind == "seen" and new.state == "archived" and new.codified_in else kind
         where = f", though it stands in {new.codified_in}" if said == "relapsed" else ""
         yield _made(said, now, str(before), str(after), _evidence(more) + where)
-
-
-def _events(known: Known, field: str) -> set[Event]:
-    return set(getattr(known.lesson, field))
 
 
 def _evidence(events: Iterable[Event]) -> str:
@@ -247,8 +241,3 @@ def _renamed(old: Mapping[str, Known], new: Mapping[str, Known]) -> dict[str, st
 
 def _said(lesson: Lesson) -> tuple[str, str, str]:
     return fold(lesson.rule), fold(lesson.why), fold(lesson.how)
-
-
-def due(known: Known, sightings: int) -> bool:
-    """Whether a candidate has been seen often enough to be current."""
-    return lessons.is_repeated(known.lesson, sightings)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability, record
+from learnloop_md import codify, documents, guard, head, index, lessonfile, notebook, outside, portability, record
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -67,7 +67,8 @@ def findings(
     if memory.place.kind == "skill":
         found += _of_skill(memory, read_other)
     found += _of_codified(memory, read_other)
-    found += _contradictions(memory, read_other)
+    found += _alike(memory, only)
+    found += _contradictions(memory, read_other, only)
     for clash in conflicts:
         path = memory.lessons[clash.slug].path if clash.slug in memory.lessons else memory.place.document
         said, kept = _quoted(clash.document), _quoted(clash.file)
@@ -292,9 +293,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
 
 def _past_limit(text: str) -> list[str]:
     """The slugs whose lines stand where Claude no longer reads."""
-    kept = index.loaded(text).split("\n")[: index.HARD_LINES]
-    inside = "\n".join(kept)[: index.HARD_CHARACTERS]
-    shown = {entry.target for entry in index.entries(inside)}
+    shown = {entry.target for entry in index.entries(index.loaded_part(text))}
     return [
         lessonfile.stem(e.target)
         for e in index.entries(text)
@@ -411,12 +410,28 @@ def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
     ]
 
 
-def _contradictions(memory: Memory, read_other: ReadOther) -> Iterator[Finding]:
+def _alike(memory: Memory, only: Collection[str] | None) -> Iterator[Finding]:
+    """Lessons that say nearly what another says; of a few that are asked for, also what may be the contrary."""
+    from learnloop_md import likeness  # lazy: 20 ms
+
+    known = documents.known(memory)
+    rows = {slug: row.lesson for slug, row in known.items()}
+    for pair in likeness.pairs(rows, rows.keys() if only is None else only):
+        code, says = "near-duplicate", f"says nearly what {pair.other} says"
+        if pair.verdict == "opposite":
+            if only is None:  # a doubt about what nobody touched is a false alarm: the sure ones are told below
+                continue
+            code, says = "contradiction", f"may say the contrary of {pair.other}"
+        row = known[pair.slug]
+        yield Finding(row.lesson.path, row.line, code, WARNING, f"{pair.slug} {says} ({pair.why})")
+
+
+def _contradictions(memory: Memory, read_other: ReadOther, only: Collection[str] | None) -> Iterator[Finding]:
     """Lessons that contradict each other, and lines of what is loaded besides that contradict a current lesson."""
     from learnloop_md import advice, matching  # lazy: 20 ms
 
     active = sorted((row for row in memory.lessons.values() if row.is_active), key=lambda row: (row.created, row.slug))
-    for old, new, like in matching.opposites(active):
+    for old, new, like in matching.opposites(active) if only is None else ():
         message = f"may contradict {old.slug} ({like.why}): learnloop supersede {new.slug} {old.slug}, or archive one"
         yield Finding(new.path, 1, "contradiction", WARNING, message)
     for path in _loaded_besides(memory):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from learnloop_md import checks, git, memory, standing, store
+from learnloop_md import checks, git, memory, objections, sides, standing, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.guard import unsecret, unsecret_path
+from learnloop_md.memory import Memory
 from learnloop_md.place import Place
-
-Blobs = Callable[[str], Mapping[str, bytes]]  # a path in the repository, to the files at or below it
+from learnloop_md.sides import Side
 
 
 def check(call: Call) -> Answer:
@@ -42,16 +42,14 @@ def _found(place: Place, call: Call, *, from_git: bool) -> list[checks.Finding]:
     if call.flag("only_secrets"):
         from learnloop_md import secretscan  # lazy: one hook needs it
 
-        found = secretscan.findings(place, from_git=from_git, only_new=only_new)
+        found, old, stale = secretscan.findings(place, from_git=from_git, only_new=only_new), [], []
+    elif from_git or only_new:
+        found, old, stale = _against_head(place, call, from_git=from_git, only_new=only_new)
     else:
-        found = staged_findings(place) if from_git else tree_findings(place, call)
+        found, old, stale = tree_findings(place, call), [], _stale(place, call.cwd)
     if call.flag("secrets"):
         found += checks.second_look(_staged_files(place) if from_git else _files(place), found)
-    if only_new and not call.flag("only_secrets"):
-        return checks.new_only(found, head_findings(place))
-    if from_git or call.flag("only_secrets"):
-        return found
-    return sorted([*found, *_stale(place, call.cwd)])
+    return sorted([*checks.new_only(found, old), *stale])
 
 
 def _fixed(call: Call, places: list[Place]) -> Answer:
@@ -145,7 +143,8 @@ def _files(place: Place) -> Mapping[str, bytes]:
 
 def _staged_files(place: Place) -> Mapping[str, bytes]:
     prefix = f"{place.inside}/" if place.inside else ""
-    blobs = git.staged(_repo_of(place), place.inside)
+    assert place.repo is not None, "what is staged was looked at before"
+    blobs = git.staged(place.repo, place.inside)
     return {path.removeprefix(prefix): data for path, data in blobs.items() if path.endswith(".md")}
 
 
@@ -156,35 +155,21 @@ def _stale(place: Place, cwd: Path) -> list[checks.Finding]:
     return checks.stale_anchors(rows, standing.told(standing.stale(place, cwd, active)))
 
 
-def staged_findings(place: Place) -> list[checks.Finding]:
-    """The findings of what is staged: never of what happens to lie in the folder."""
-    repo = _repo_of(place)
-    return _findings_of(place, lambda path: git.staged(repo, path))
-
-
-def head_findings(place: Place) -> list[checks.Finding]:
-    """The findings that HEAD has already."""
-    repo = _repo_of(place)
-    return _findings_of(place, lambda path: git.tree(repo, "HEAD", path)) if git.head(repo) else []
-
-
-def _repo_of(place: Place) -> git.Repo:
-    if place.repo is None:
+def _against_head(place: Place, call: Call, *, from_git: bool, only_new: bool) -> tuple[list[checks.Finding], ...]:
+    """The findings of the index (never of what lies around) or the work tree, those of HEAD, and stale anchors."""
+    repo = place.repo
+    if repo is None:
         raise UnableError("there is no git here, so nothing is staged", "run: learnloop check", code="no-git")
-    return place.repo
+    base = sides.at(repo, "HEAD") if git.head(repo) else sides.nothing(repo)
+    head = sides.staged(repo) if from_git else sides.work_tree(repo)
+    before, after = sides.assemble(base, place), sides.assemble(head, place)
+    stale = objections.of_anchors(base, head, before, after)
+    if from_git and only_new:
+        return *objections.of_checks(base, head, before, after), stale
+    found = _all(head, after) if from_git else tree_findings(place, call)
+    return found, _all(base, before) if only_new else [], stale
 
 
-def _findings_of(place: Place, blobs: Blobs) -> list[checks.Finding]:
-    """The findings of a memory read from git; outside it nothing is read but what a check asks for."""
-    inside = {place.inner(path): data for path, data in blobs(place.inside).items()}
-    files = {path: data for path, data in inside.items() if place.is_lesson(path)}
-    if not files and place.document not in inside:
-        return []
-    rows = memory.assemble(place, store.Files(files), inside.get(place.document), None)
-
-    def read_other(path: str) -> str | None:
-        in_repo = place.in_repo(path)
-        data = None if in_repo.startswith("..") else blobs(in_repo).get(in_repo)
-        return None if data is None else data.decode("utf-8", "replace")
-
-    return checks.findings(rows, read_other)
+def _all(side: Side, rows: Memory) -> list[checks.Finding]:
+    there = rows.has_document or rows.lessons or rows.quarantined
+    return checks.findings(rows, sides.reader(side, rows.place)) if there else []

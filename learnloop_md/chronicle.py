@@ -12,8 +12,6 @@ from learnloop_md.lesson import Event, Lesson
 from learnloop_md.place import Place
 from learnloop_md.tree import HeadError, field_of
 
-EVENTS = ("seen", "confirmed", "disputed")
-
 
 class Trace(NamedTuple):
     """A commit that touched a lesson's file: where it stood, and its blobs before and after."""
@@ -101,6 +99,11 @@ def versions(place: Place, rows: Mapping[str, Sequence[Trace]]) -> dict[str, lis
     return {slug: [version(slug, row) for row in reversed(found)] for slug, found in rows.items()}
 
 
+def newest(found: Sequence[Version]) -> Lesson | None:
+    """The lesson as it was last, None where no version can be read."""
+    return next((v.after or v.before for v in reversed(found) if v.after or v.before), None)
+
+
 def joined(rows: dict[str, list[Trace]], texts: Mapping[str, str]) -> dict[str, list[Trace]]:
     """The traces with those of earlier names that only a lesson's own head tells (`renamed_from`)."""
     for slug, text in texts.items():
@@ -135,8 +138,8 @@ def records(found: Sequence[Version], now: Lesson | None, field: str) -> list[Re
             removed.pop(event, None)
         if version.after or version.gone:  # of a file that cannot be read nobody knows what it lost
             removed |= dict.fromkeys(before - after, version.step)
-    newest = now or next((v.after or v.before for v in reversed(found) if v.after or v.before), None)
-    lines = event_lines(newest.text, field) if newest else {}
+    last = now or newest(found)
+    lines = event_lines(last.text, field) if last else {}
     there = _events(now, field)
     if now is None:
         removed = {event: step for event, step in removed.items() if event not in lines}

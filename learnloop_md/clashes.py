@@ -17,18 +17,13 @@ _MOST = 50  # files that git is asked to merge: after so many a person brings th
 def find(base: Side, head: Side, theirs: Side, paths: Collection[str]) -> list[Found]:
     """The clashes of head with where the base's branch has gone; git's own merge of lines, as forges run no drivers."""
     also = set(paths) | {path for path in theirs.listed if path.endswith(".md") and path in head.listed}
-    both = [p for p in sorted(also) if not _same(base, head, p) and not _same(base, theirs, p)]
-    both = [path for path in both if not head.same(theirs, path)]
+    both = [p for p in sorted(also) if not (base.same(head, p) or base.same(theirs, p) or head.same(theirs, p))]
     for side in (base, head, theirs):
         side.fetch(both)
     found: list[Found] = []
     for path in both[:_MOST]:
         found += _of_file(path, base.read(path), head.read(path), theirs.read(path), theirs.name)
     return found
-
-
-def _same(one: Side, other: Side, path: str) -> bool:
-    return one.same(other, path)
 
 
 def _of_file(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, name: str) -> Iterator[Found]:

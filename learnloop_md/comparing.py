@@ -66,7 +66,8 @@ def compare(base: Side, head: Side, *, asked: str, only: str | None = None, thei
     if only is not None and not places:
         raise UnableError(f"neither side has a memory in {only or '.'}", "name its folder", code="no-memory")
     rules = _Rules(base, head)
-    pairs = [_read(base, head, *two) for two in places if rules.changed or not _is_same(base, head, *two)]
+    gone = bool(sides.gone(base, head))  # a lesson may speak of it
+    pairs = [_read(base, head, *two) for two in places if rules.changed or gone or not _is_same(base, head, *two)]
     history = _history(base, head, pairs, rules)
     judge = policy.Judge(base, head, owners.read(base.text))
     rows = [_compared(base, head, pair, rules, history, judge) for pair in pairs]
@@ -249,7 +250,8 @@ def _compared(base: Side, head: Side, pair: Pair, rules: _Rules, history: Histor
 
 def _told(found: Found, history: History, *documents: str) -> Found:
     """A finding with the commit that brought it; no secret in it."""
-    commit = found.commit or next(filter(None, map(history.commit, (found.path, *documents))), "")
+    asked = () if found.commit or found.code == "stale-anchor" else (found.path, *documents)
+    commit = next(filter(None, map(history.commit, asked)), found.commit)
     return found._replace(commit=commit, path=unsecret_path(found.path), message=unsecret(found.message))
 
 

@@ -95,8 +95,7 @@ def verdict(comparison: Comparison) -> str:
 def budget(memory: Memory) -> int:
     """The tokens that every session of Claude's loads: MEMORY.md as it is loaded, or a skill's current patterns."""
     if memory.place.kind == "project":
-        body = index.loaded(memory.document)
-        return tokens("\n".join(body.split("\n")[: index.HARD_LINES])[: index.HARD_CHARACTERS])
+        return tokens(index.loaded_part(memory.document))
     rows = [known.lesson for known in documents.known(memory).values()]
     return sum(tokens(digest.line(lesson)) for lesson in rows if lesson.state == "current")
 

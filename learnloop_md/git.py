@@ -185,6 +185,11 @@ def is_shallow(repo: Repo) -> bool:
     return (repo.common_dir / "shallow").exists()
 
 
+def is_sparse(repo: Repo) -> bool:
+    """Whether only a part is checked out: what is not there is not gone."""
+    return (repo.git_dir / "info" / "sparse-checkout").exists()
+
+
 def head_id(where: Path) -> str:
     """The commit that HEAD names in a folder that has one."""
     return out(where, "rev-parse", "HEAD")

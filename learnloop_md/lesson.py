@@ -13,6 +13,7 @@ FACTS = ("user", "project", "reference")  # facts stand; they do not recur like 
 STATES = ("candidate", "current", "archived")
 OUTCOMES = ("success", "partial", "failure")  # R000-04
 KINDS = ("correction", "failure", "success", "preference", "workaround", "note")
+EVENTS = ("seen", "confirmed", "disputed")
 # What made somebody note it gives the type (R001-10) and the kind.
 TRIGGERS = {
     "correction": ("feedback", "correction"),

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from learnloop_md import changes as meaning
-from learnloop_md import checks, documents, hidden, likeness, sides
+from learnloop_md import anchors, checks, documents, hidden, sides, standing
+from learnloop_md import lesson as lessons
 from learnloop_md.changes import Change
 from learnloop_md.comparison import Found
-from learnloop_md.lesson import Lesson
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory
-from learnloop_md.place import Place
-from learnloop_md.relapse import ReadOther
 from learnloop_md.sides import Side
 
 _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/settings.json")
@@ -21,18 +18,9 @@ _INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/setting
 
 def of_memory(base: Side, head: Side, before: Memory, after: Memory, found: list[Change]) -> list[Found]:
     """What is wrong at head and was not at base: an old backlog is nobody's business here (design §11)."""
-    changed = {
-        slug
-        for slug in before.lessons.keys() | after.lessons.keys()
-        if _text(before, slug) != _text(after, slug) or _names_gone(after, slug)
-    }
-    new = checks.findings(after, _reader(head, after.place), only=changed & after.lessons.keys())
-    # Of base only what may be the same finding is looked for.
-    places = {finding.path for finding in new}
-    asked = {slug for slug in changed & before.lessons.keys() if before.lessons[slug].path in places}
-    old = checks.findings(before, _reader(base, before.place), only=asked) if new else []
-    rows = [*checks.new_only(new, old), *_hidden(before, after, changed), *_of_private(base, before, after, changed)]
-    rows += _alike(after, changed) + _due(after, found)
+    changed = _changed(before, after)
+    rows = [*checks.new_only(*of_checks(base, head, before, after)), *of_anchors(base, head, before, after)]
+    rows += _hidden(before, after, changed) + _of_private(base, before, after, changed) + _due(after, found)
     place = after.place
     around = place.inside.removesuffix("references") if place.kind == "skill" else f"{place.inside}/".lstrip("/")
     told = [Found(f.code, f.severity, place.in_repo(f.path), f.line, f.message) for f in rows]
@@ -44,6 +32,38 @@ def of_memory(base: Side, head: Side, before: Memory, after: Memory, found: list
     return sorted(set(told), key=lambda f: (f.severity != checks.ERROR, f.path, f.line, f.code))
 
 
+def of_checks(base: Side, head: Side, before: Memory, after: Memory) -> tuple[list[checks.Finding], ...]:
+    """What `check` finds at head in what changed, and of base what may be the same."""
+    changed = _changed(before, after)
+    new = checks.findings(after, sides.reader(head, after.place), only=changed & after.lessons.keys())
+    places = {finding.path for finding in new}
+    asked = {slug for slug in changed & before.lessons.keys() if before.lessons[slug].path in places}
+    return new, checks.findings(before, sides.reader(base, before.place), only=asked) if new else []
+
+
+def of_anchors(base: Side, head: Side, before: Memory, after: Memory) -> list[checks.Finding]:
+    """Lessons of both sides that speak of a path which base has and head has not (design §9)."""
+    gone = sides.gone(base, head)
+    stale: dict[str, list[str]] = {}
+    for slug in after.lessons.keys() & before.lessons.keys() if gone else ():  # a new one speaks of it as gone
+        lesson = after.lessons[slug]
+        for anchor in anchors.spoken(lesson) if lesson.is_active and not lesson.is_note else ():
+            meant = standing.meant(head.repo, after.place, lesson, anchor)
+            if anchor.hash == anchors.GONE or not gone.intersection(meant):
+                continue
+            if not any(path in head.listed or head.below(path) for path in meant):
+                stale.setdefault(slug, []).append(f"{anchor.name} went")
+    return sorted(set(checks.stale_anchors(after, stale)))
+
+
+def _changed(before: Memory, after: Memory) -> set[str]:
+    return {
+        slug
+        for slug in before.lessons.keys() | after.lessons.keys()
+        if _text(before, slug) != _text(after, slug) or _names_gone(after, slug)
+    }
+
+
 def _text(memory: Memory, slug: str) -> tuple[str, str, str]:
     lesson = memory.lessons.get(slug)
     return (lesson.path, lesson.text, lesson.state) if lesson else ("", "", "")
@@ -53,14 +73,6 @@ def _names_gone(memory: Memory, slug: str) -> bool:
     lesson = memory.lessons.get(slug)
     named = (lesson.supersedes, lesson.superseded_by) if lesson else ()
     return any(name and name not in memory.lessons for name in named)
-
-
-def _reader(side: Side, place: Place) -> ReadOther:
-    def read(path: str) -> str | None:
-        inside = place.in_repo(path)
-        return None if inside.startswith("..") else side.text(inside)
-
-    return read
 
 
 def _hidden(before: Memory, after: Memory, changed: Collection[str]) -> list[checks.Finding]:
@@ -92,21 +104,6 @@ def _of_private(base: Side, before: Memory, after: Memory, changed: Collection[s
     return found
 
 
-def _alike(after: Memory, changed: Collection[str]) -> list[checks.Finding]:
-    """New words that say nearly the same as another lesson, or the contrary."""
-    known = documents.known(after)
-    found = []
-    lessons: dict[str, Lesson] = {slug: row.lesson for slug, row in known.items()}
-    for pair in likeness.pairs(lessons, changed):
-        row = known[pair.slug]
-        code, says = "near-duplicate", f"says nearly what {pair.other} says"
-        if pair.verdict == "opposite":
-            code, says = "contradiction", f"may say the contrary of {pair.other}"
-        message = f"{pair.slug} {says} ({pair.why})"
-        found.append(checks.Finding(row.lesson.path, row.line, code, checks.WARNING, message))
-    return found
-
-
 def _due(after: Memory, found: Iterable[Change]) -> list[checks.Finding]:
     """Candidates that were seen often enough now: a merge adds sightings up, and only cleanup graduates them."""
     known = documents.known(after)
@@ -120,7 +117,7 @@ def _due(after: Memory, found: Iterable[Change]) -> list[checks.Finding]:
             f"{row.lesson.slug} was seen in {len(row.lesson.seen)} runs and is still a candidate; learnloop cleanup",
         )
         for row in rows
-        if meaning.due(row, after.place.settings.sightings_to_graduate)
+        if lessons.is_repeated(row.lesson, after.place.settings.sightings_to_graduate)
     ]
 
 

@@ -127,7 +127,7 @@ def overview(memory: Memory, today: str, read_other: ReadOther) -> Overview:
 
 
 def _row(now: Lesson | None, found: Sequence[Version], fallen: tuple[str, ...]) -> Row | None:
-    newest = now or next((v.after or v.before for v in reversed(found) if v.after or v.before), None)
+    newest = now or chronicle.newest(found)
     if newest is None or newest.is_note or (now is None and guard.find_secrets(newest.text)):
         return None
     state = now.state if now else REMOVED

@@ -24,7 +24,7 @@ def replay(call: Call) -> Answer:
     rows = sides.assemble(side, there)
     day = call.text("today") or git.out(place.repo.root, "show", "-s", "--format=%cs", side.commit)
     version = skill.version_in(side.text(there.in_repo("../SKILL.md")) or "") if there.kind == "skill" else ""
-    document = _document(there, rows)
+    document = rows.document if there.kind == "skill" else index.loaded_part(rows.document)
     made = _digest(call, there, rows, version)
     data: dict[str, Any] = {
         "commit": side.commit,
@@ -60,10 +60,6 @@ def _there(side: Side, place: Place) -> Place:
         hint = "learnloop log tells when it began" if not others else f"there were some in: {at}"
         raise UnableError(message, hint, code="no-memory")
     return found
-
-
-def _document(place: Place, rows: Memory) -> str:
-    return rows.document if place.kind == "skill" else index.loaded_part(rows.document)
 
 
 def _digest(call: Call, place: Place, rows: Memory, version: str) -> digest.Digest:

@@ -37,11 +37,11 @@ def report(call: Call) -> Answer:
 
 def _write(path: Path, made: bytes) -> None:
     """The file with the page in it. Raises RefusedError where it holds something else."""
+    if (path.exists() and not path.is_file()) or not path.parent.is_dir():
+        raise UnableError(f"{path} cannot be written", "name a file in a folder that is there", code="no-folder")
     before = store.read_bytes(path)
     if before and MARK.encode() not in before[:2_000]:
         raise RefusedError(f"{path} holds something else than a report", "name another file", code="exists")
-    if path.is_dir() or not path.parent.is_dir():
-        raise UnableError(f"{path} cannot be written: there is no such folder", "make it first", code="no-folder")
     store.write_all(path.parent, {str(path): made})
 
 

@@ -15,6 +15,7 @@ from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lessonfile import SIZE_LIMIT, Quarantined
 from learnloop_md.memory import Memory
 from learnloop_md.place import INDEX, NOTEBOOKS, Place
+from learnloop_md.relapse import ReadOther
 from learnloop_md.settings import Settings
 
 STAGED, WORKTREE = "what is staged", "the work tree"
@@ -208,6 +209,20 @@ def work_tree(repo: git.Repo) -> Side:
     return Side(repo, WORKTREE, listed)
 
 
+def gone(base: Side, head: Side) -> set[str]:
+    """The files and folders of base that head has not; nothing where a sparse work tree cannot tell."""
+    files = base.listed.keys() - head.listed.keys()
+    if not files or (head.on_disk and git.is_sparse(head.repo)):
+        return set()
+    return _with_folders(files) - _with_folders(head.listed)
+
+
+def _with_folders(paths: Iterable[str]) -> set[str]:
+    found = set(paths)
+    above = {path.rpartition("/")[0] for path in found}
+    return found | _with_folders(above) if above - {""} else found
+
+
 # --- the memories of a side -------------------------------------------------------------------------------------------
 
 
@@ -284,6 +299,15 @@ def settings_of(side: Side, folder: str = "") -> tuple[Settings, str]:
         return settings.of_texts(side.read, dict.fromkeys([folder, ""])), ""
     except UsageError as error:
         return Settings(), error.message
+
+
+def reader(side: Side, place: Place) -> ReadOther:
+    """What reads a file beside the memory, from its folder on, as a side has it."""
+
+    def read(path: str) -> str | None:
+        return side.text(place.in_repo(path))
+
+    return read
 
 
 def assemble(side: Side, place: Place, *, unscanned: Mapping[str, bytes] | None = None) -> Memory:

@@ -92,21 +92,28 @@ def code_of(place: Place, cwd: Path) -> git.Repo | None:
     return place.repo if place.repo and place.with_code else None
 
 
-def _stand(repo: git.Repo, place: Place, row: Lesson, anchor: Anchor) -> Standing:
-    """Where an anchor leads; a path of "" where it leads out of the repository, or to the memory itself."""
+def meant(repo: git.Repo, place: Place, row: Lesson, anchor: Anchor) -> list[str]:
+    """The paths that an anchor may mean, the likeliest first; none out of the repository or in the memory itself."""
     bases = [""]
     if place.repo and place.repo.common_dir == repo.common_dir:
         own = posixpath.dirname(place.in_repo(row.path))
         skill = [posixpath.dirname(place.inside)] if place.kind == "skill" else []
         bases = [own, *skill, ""] if anchor.linked else ["", *skill]
-    meant: list[str] = []
+    found: list[str] = []
     for base in dict.fromkeys(bases):
         path = posixpath.normpath(posixpath.join(base, anchor.path))
         if path.startswith("..") or path.split("/")[0] == ".git":
             continue
         if (repo.root / path).is_relative_to(place.folder):
-            return Standing(anchor, "")
-        meant.append(path)
+            return []
+        found.append(path)
+    return found
+
+
+def _stand(repo: git.Repo, place: Place, row: Lesson, anchor: Anchor) -> Standing:
+    """Where an anchor leads; a path of "" where it leads out of the repository, or to the memory itself."""
+    paths = meant(repo, place, row, anchor)
+    for path in paths:
         full = repo.root / path
         try:
             mode = os.stat(full).st_mode
@@ -115,7 +122,7 @@ def _stand(repo: git.Repo, place: Place, row: Lesson, anchor: Anchor) -> Standin
         if not Path(os.path.realpath(full)).is_relative_to(os.path.realpath(repo.root)):
             return Standing(anchor, "")
         return Standing(anchor, path, there=True, data=_read(full, mode) if anchor.hash else None)
-    return Standing(anchor, meant[0] if meant else "", paths=tuple(meant))
+    return Standing(anchor, paths[0] if paths else "", paths=tuple(paths))
 
 
 def _read(path: Path, mode: int) -> bytes | None:
@@ -127,8 +134,8 @@ def _read(path: Path, mode: int) -> bytes | None:
 
 def _left(repo: git.Repo, paths: Sequence[str], limit_s: float | None) -> dict[str, str]:
     """Those of the missing paths that history knows, each with the day on which it left; not what git ignores now."""
-    if (repo.git_dir / "info" / "sparse-checkout").exists():
-        return {}  # what is not checked out is not gone
+    if git.is_sparse(repo):
+        return {}
     asked = [path.rstrip("/") for path in paths[:_PATHS]]
     words = [
         "log",

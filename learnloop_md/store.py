@@ -122,6 +122,8 @@ def write(path: Path, content: bytes | None, *, durable: bool = True) -> None:
     power, never half. Raises UnableError (disk full, read-only …).
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if target.exists() and not target.is_file():  # a file would take the place of a device, for everybody
+        raise WriteError(f"{path} is no regular file", "name another file")
     temporary = ""
     try:
         if content is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from learnloop_md import head, lessonfile
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
-from learnloop_md.lesson import Lesson, fold
+from learnloop_md.lesson import EVENTS, Lesson, fold
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.tree import Tree
 
@@ -16,7 +16,6 @@ _TEXTS = (
     "name description title type state kind created tags context reviewed pinned revived confidence skill_version "
     "supersedes superseded_by renamed_from codified_in archive_note"
 ).split()
-_EVENTS = ("seen", "confirmed", "disputed")
 
 
 def textconv(call: Call) -> Answer:
@@ -50,7 +49,7 @@ def _head_lines(lesson: Lesson, tree: Mapping[str, Tree]) -> Iterator[str]:
     for key in _TEXTS:
         if key in rows:
             yield from _row(key, rows.pop(key))
-    for field in _EVENTS:
+    for field in EVENTS:
         rows.pop(field, None)
         for event in sorted(set(getattr(lesson, field)), key=lambda e: (e.on, e.run, e.evidence)):
             yield from _row(field, f"{event.on or 'no day'} {event.run or 'no run'} {event.evidence}")

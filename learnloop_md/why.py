@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from learnloop_md import chronicle, git, guard, memory
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
-from learnloop_md.chronicle import EVENTS, Record, Version
+from learnloop_md.chronicle import Record, Version
 from learnloop_md.errors import UsageError
 from learnloop_md.history import Step
-from learnloop_md.lesson import Lesson
+from learnloop_md.lesson import EVENTS, Lesson
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -30,8 +29,7 @@ class Told(NamedTuple):
     @property
     def newest(self) -> Lesson | None:
         """The lesson as it is, else as it was last."""
-        known = (v.after or v.before for v in reversed(self.versions) if v.after or v.before)
-        return self.now or next(known, None)
+        return self.now or chronicle.newest(self.versions)
 
     @property
     def state(self) -> str:
@@ -172,11 +170,7 @@ def _who(step: Step, *, day: bool = True) -> str:
 def _notices(place: Place, told: Told) -> Iterable[str]:
     if place.repo is None:
         yield "there is no git here: who brought an event is not known"
-    elif _is_shallow(place.repo.root):
+    elif git.is_shallow(place.repo):
         yield "this clone is shallow: its oldest commit stands for all before it (git fetch --unshallow)"
     elif not told.versions:
         yield "no commit holds this lesson yet"
-
-
-def _is_shallow(root: Path) -> bool:
-    return git.out(root, "rev-parse", "--is-shallow-repository") == "true"

@@ -508,6 +508,43 @@ def test_only_new_findings_count_in_a_hook(staged: Path, learnloop: Run, repo: P
     assert every.code == 1
 
 
+@pytest.mark.parametrize("option", ["--staged", "--hook", "--new"])
+def test_a_staged_file_that_a_lesson_speaks_of_and_that_goes_is_told(
+    staged: Path, learnloop: Run, repo: Path, option: str
+) -> None:
+    """Design §9; what went before is an old backlog."""
+    path = staged / "alpha.md"
+    path.write_text(path.read_text() + "\nRead `app.py`.\n")
+    git(repo, "commit", "-q", "-m", "As staged", "--only", str(path))
+    git(repo, "rm", "-q", "app.py")
+    rows = learnloop("check", option, "--json", cwd=repo).json["findings"]
+    assert [row["path"].rpartition("/")[2] for row in rows if row["code"] == "stale-anchor"] == ["alpha.md"]
+    git(repo, "commit", "-q", "-m", "Take it away")
+    rows = learnloop("check", option, "--json", cwd=repo).json["findings"]
+    assert "stale-anchor" not in [row["code"] for row in rows]
+
+
+def test_links_are_staged_as_links(memory: Path, learnloop: Run, repo: Path) -> None:
+    """Design §11: a document that is a link inside the repository is read through it; no link leads out."""
+    learnloop("note", "Brew tea first.", "--name", "tea", "--why", "a", "--how", "b", cwd=repo)
+    (memory / "MEMORY.md").rename(repo / "LESSONS.md")
+    (memory / "MEMORY.md").symlink_to("../../LESSONS.md")
+    (memory / "out.md").symlink_to("/etc/hostname")
+    git(repo, "add", "-A")
+    for option in ("--staged", "--hook"):
+        rows = learnloop("check", option, "--json", cwd=repo).json["findings"]
+        assert [(row["code"], row["path"].rpartition("/")[2]) for row in rows] == [("symlink-escape", "out.md")]
+
+
+def test_lessons_that_say_nearly_the_same_are_told(memory: Path, learnloop: Run, repo: Path) -> None:
+    for name, rule in (("one", "Look up first."), ("two", "Look up at the crane first.")):
+        done = learnloop("note", rule, "--new", "--name", name, "--why", "It went wrong.", "--how", "b", cwd=repo)
+        assert done.code == 0, done.err
+    rows = learnloop("check", "--json", cwd=repo).json["findings"]
+    assert [row["code"] for row in rows] == ["near-duplicate"]
+    assert rows[0]["message"].startswith("one says nearly what two says")
+
+
 def test_a_finding_whose_line_moved_is_the_same_one() -> None:
     old = [Finding("a.md", 3, "dangling-line", "error", "names x.md, as line 3 does")]
     new = [old[0]._replace(line=9, message="names x.md, as line 9 does"), old[0]._replace(path="b.md")]

@@ -259,7 +259,33 @@ def test_a_named_memory_is_followed_where_it_moved(home: Path, learnloop: Run) -
 def test_a_new_lesson_that_says_the_same_or_the_contrary_is_a_question(home: Path, learnloop: Run) -> None:
     commit(home, lesson("cranes", "Never look up first.") | lesson("up", "Look up at the crane first.") | index("tide"))
     told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
-    assert {"contradiction", "near-duplicate"} <= codes(told)
+    said = [f["message"] for f in told["memories"][0]["findings"] if f["code"] in ("contradiction", "near-duplicate")]
+    assert sorted(message.partition(" (")[0] for message in said) == [
+        "cranes may say the contrary of crane",
+        "cranes may say the contrary of up",
+        "up says nearly what crane says",
+    ]
+
+
+def test_a_lesson_that_speaks_of_a_file_which_a_branch_takes_away_is_stale(home: Path, learnloop: Run) -> None:
+    """Design §9: also where no lesson changed, and from git alone."""
+    speaks = lesson("berth", "Read `berths.py`, `ports/` and `nowhere.py` first.")
+    commit(home, {**speaks, **index("tide", "crane", "berth"), "berths.py": "x = 2\n", "ports/a.py": "y = 3\n"})
+    commit(
+        home, {"berths.py": None, "ports/a.py": None, **lesson("quay", "Mind that `berths.py` went."), **index("berth")}
+    )
+    (home / "berths.py").write_text("x = 2\n")
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json
+    stale = [f for f in told["memories"][0]["findings"] if f["code"] == "stale-anchor"]
+    assert {(f["path"], f["message"].partition(" since")[0]) for f in stale} == {
+        (f"{FOLDER}/berth.md", "berths.py went"),
+        (f"{FOLDER}/berth.md", "ports/ went"),
+    }
+    assert {f["commit"] for f in stale} == {""}, "no commit of the lesson brought it"
+    git(home, "reset", "-q", "--hard", "HEAD~1")
+    git(home, "rm", "-q", "berths.py")
+    told = learnloop("diff", "--staged", "--json", cwd=home).json
+    assert [f["code"] for f in told["memories"][0]["findings"]] == ["stale-anchor"]
 
 
 def test_a_private_lesson_that_comes_into_git_is_found(home: Path, learnloop: Run) -> None:

@@ -163,6 +163,13 @@ def test_another_file_is_never_written_over(home: Home) -> None:
     assert home.run("report", "--html", "nowhere/new.html").code == 4
 
 
+def test_what_is_no_regular_file_stays_what_it_is(home: Home) -> None:
+    """A device of the machine, say: a file in its place would be everybody's trouble."""
+    os.mkfifo(home.root / "pipe")
+    done = home.run("report", "--html", "pipe")
+    assert (done.code, done.err.count("\n"), (home.root / "pipe").is_fifo()) == (4, 1, True)
+
+
 def test_a_big_memory_is_told_shorter_lessons_in_force_last(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     text = home.run("report", "--html", "-").out
     monkeypatch.setattr(reportpage, "_LIMIT", len(text.encode()) - 100)
