@@ -10,6 +10,7 @@ from learnloop_md import checks, git, memory, objections, sides, standing, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.guard import unsecret, unsecret_path
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.sides import Side
@@ -85,6 +86,7 @@ def _fixed(call: Call, places: list[Place]) -> Answer:
 def _told(rows: list[tuple[str, checks.Finding]]) -> Answer:
     """Findings, each with its path as shown; exit code 1 where one is an error."""
     errors = sum(1 for _, finding in rows if finding.severity == checks.ERROR)
+    rows = [(unsecret_path(path), f._replace(message=unsecret(f.message))) for path, f in rows]
     text = "\n".join(f"{visible(path)}:{f.line}: {f.code} {f.severity}: {visible(f.message)}" for path, f in rows)
     data = {
         "findings": [

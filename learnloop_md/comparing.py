@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from learnloop_md import changes as meaning
-from learnloop_md import clashes, guard, objections, owners, policy, sides, walk
+from learnloop_md import clashes, objections, owners, policy, sides, walk
 from learnloop_md.changes import Change
 from learnloop_md.codify import codified_slugs
-from learnloop_md.comparison import Compared, Comparison, budget
+from learnloop_md.comparison import Compared, Comparison, Found, budget
 from learnloop_md.errors import UnableError
+from learnloop_md.guard import unsecret, unsecret_path
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -55,13 +56,6 @@ class History(NamedTuple):
         return ""
 
 
-def unsecret(text: str) -> str:
-    """A text that may be shown: one with a secret in it is not."""
-    if re.fullmatch(r"(?:[a-z./_-]|\d(?!\d{4}))*", text):  # an ordinary name: most are
-        return text
-    return "(holds what looks like a secret)" if guard.find_secrets(text) else text
-
-
 def compare(base: Side, head: Side, *, asked: str, only: str | None = None, theirs: Side | None = None) -> Comparison:
     """Everything that is to be said of head against base; theirs is where base has gone since (for pull requests).
 
@@ -87,7 +81,7 @@ def compare(base: Side, head: Side, *, asked: str, only: str | None = None, thei
     ]
     if theirs:
         findings += clashes.find(base, head, theirs, {path for two in places for path in _files(base, head, *two)})
-    findings = [found._replace(commit=found.commit or history.commit(found.path)) for found in findings]
+    findings = [_told(found, history) for found in findings]
     told = tuple(row for row in rows if row.changes or row.findings)
     notices = () if places else ("there is no memory on either side",)
     return Comparison(asked, base.commit or base.name, head.commit or head.name, told, tuple(findings), notices)
@@ -247,18 +241,18 @@ def _compared(base: Side, head: Side, pair: Pair, rules: _Rules, history: Histor
     findings = objections.of_memory(base, head, before, after, found)
     findings += judge.of_memory(before, after, found)
     document = after.place.in_repo(after.place.document)
-    findings = [
-        f._replace(
-            commit=f.commit or ("" if f.code == "stale-anchor" else history.commit(f.path) or history.commit(document)),
-            path=unsecret(f.path),
-            message=unsecret(f.message),
-        )
-        for f in findings
-    ]
+    findings = [_told(found, history, document) for found in findings]
     files = _files(base, head, before.place, after.place)
     named = judge.owners_of({path for path in files if not base.same(head, path) and path in base.listed})
     cost = (budget(before), budget(before if after.blocked else after))
     return Compared(place.inside or ".", place.kind, tuple(found), tuple(findings), cost, named)
+
+
+def _told(found: Found, history: History, *documents: str) -> Found:
+    """A finding with the commit that brought it; no secret in it."""
+    asked = () if found.commit or found.code == "stale-anchor" else (found.path, *documents)
+    commit = next(filter(None, map(history.commit, asked)), found.commit)
+    return found._replace(commit=commit, path=unsecret_path(found.path), message=unsecret(found.message))
 
 
 def _of_move(before: Memory, after: Memory, found: list[Change]) -> list[Change]:
@@ -286,8 +280,8 @@ def _placed(change: Change, before: Memory, after: Memory, rules: _Rules, histor
     if change.kind == "codified" and change.slug in rules.added:
         path, line, said = rules.added[change.slug]
         return change._replace(path=path, line=line, after=said, why=why, commit=commit)
-    shown = change.before if change.kind in ("renamed", "moved") or not change.before else unsecret(change.before)
-    return change._replace(path=unsecret(path), slug=unsecret(change.slug), before=shown, why=why, commit=commit)
+    slug, shown = unsecret(change.slug), unsecret(change.before)
+    return change._replace(path=unsecret_path(path), slug=slug, before=shown, why=why, commit=commit)
 
 
 def _dated(base: Side, before: Memory, found: list[Change]) -> list[Change]:

@@ -67,7 +67,7 @@ def _memory(row: Compared) -> Iterator[str]:
         yield f"\n#### {inline(row.memory)}\n\nAbout {cost} tokens in every session.{tail}\n"
     gains = [change for change in row.changes if not change.is_loss]
     for group in groups(gains):
-        if len(group) > 20 or group[0].kind in ("formatting", "document"):
+        if group[0].kind in ("formatting", "document"):
             yield _folded(group)
         else:
             for change in group:
@@ -88,7 +88,7 @@ def _item(change: Change) -> str:
 
 
 def _folded(group: list[Change]) -> str:
-    """Many of one kind, or what changes no meaning: one line that opens."""
+    """What changes no meaning: one line that opens."""
     names = [inline(shorten(change.why or named(change) or change.path, _CELL)) for change in group]
     shown = ", ".join(names[:200]) + (f" and {len(names) - 200} more" if len(names) > 200 else "")
     return f"<details><summary>{len(group)} {label(group[0])}</summary>\n\n{shown}\n\n</details>\n"

@@ -76,6 +76,25 @@ def find_secrets(text: str) -> list[Secret]:
     return list(_located(text, sorted(found, key=lambda hit: hit[0]))) if found else []
 
 
+# Words and short numbers: what most names are made of, and no secret.
+_ORDINARY = r"(?:[a-z]{1,19}|\d{1,4})(?:[./_-](?:[a-z]{1,19}|\d{1,4}))*"
+
+
+def in_name(path: str) -> list[Secret]:
+    """The secrets in a path; an ordinary one costs next to nothing."""
+    return [] if _compiled(_ORDINARY).fullmatch(path) else find_secrets(path)
+
+
+def unsecret(text: str) -> str:
+    """A text that may be shown: one with a secret in it is not."""
+    return "(holds what looks like a secret)" if in_name(text) else text
+
+
+def unsecret_path(path: str) -> str:
+    """A path that may be shown: without the names in it that hold a secret."""
+    return unsecret("/".join(map(unsecret, path.split("/"))))
+
+
 def places(text: str) -> Counter[tuple[str, str]]:
     """The secrets of a text by kind and by the line they stand in, so that a changed one is told from an old one."""
     lines = text.split("\n")

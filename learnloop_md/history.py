@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from learnloop_md import git, lessonfile, outline, walk
 from learnloop_md import memory as memories
 from learnloop_md.errors import LearnloopError, UnableError
+from learnloop_md.guard import unsecret
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import Quarantined
 from learnloop_md.memory import counting_state
@@ -46,6 +47,13 @@ class Step(NamedTuple):
     def key(self) -> str:
         """What an undo names it by."""
         return self.command or self.commit
+
+    @property
+    def told(self) -> Step:
+        """The commit as it may be shown: without names and words that hold a secret."""
+        slugs = tuple(map(unsecret, self.slugs))
+        subject, why, author = (unsecret(text) for text in (self.subject, self.why, self.author))
+        return self._replace(slugs=slugs, subject=subject, why=why, author=author)
 
     @property
     def is_whole(self) -> bool:

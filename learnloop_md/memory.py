@@ -132,6 +132,9 @@ def _document_text(path: str, data: bytes) -> str | Quarantined:
 
 def _hurt(place: Place, lesson: Lesson) -> Quarantined | None:
     """Why a lesson that can be read must not be served: it holds a secret, or waits for a person (design §10)."""
+    if found := guard.in_name(lesson.path):
+        message = f"its name holds what looks like a secret: {found[0].label}"
+        return Quarantined(lesson.path, found[0].code, 1, message)
     if found := guard.find_secrets(lesson.text):
         message = f"holds what looks like a secret: {found[0].label}"
         return Quarantined(lesson.path, found[0].code, found[0].line, message)

@@ -174,7 +174,7 @@ def _without_secrets(changes: Sequence[Change], newest: Lesson) -> tuple[Change,
 
     def is_clean(*rows: Change) -> bool:
         return not guard.find_secrets(
-            "\n".join(line for row in rows for line in row.lines if line[2:] not in newest.text)
+            "\n".join(line for row in rows for line in (row.why, *row.lines) if line[2:] not in newest.text)
         )
 
     if is_clean(*changes):

@@ -51,6 +51,9 @@ def _on_disk(place: Place) -> dict[str, bytes]:
 
 def _of(place: Place, files: Mapping[str, bytes]) -> Iterator[checks.Finding]:
     for path, data in sorted(files.items()):
+        for secret in guard.in_name(path):
+            message = f"its name holds what looks like a secret: {secret.label}"
+            yield checks.Finding(place.from_repo(path), 1, f"secret:{secret.kind}", checks.ERROR, message)
         for secret in guard.find_secrets(_text(data)):
             message = f"holds what looks like a secret: {secret.label}"
             yield checks.Finding(place.from_repo(path), secret.line, f"secret:{secret.kind}", checks.ERROR, message)

@@ -36,7 +36,7 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
         new = new.replace(b"\n", b"\r\n") if new and dos else new
         if new != current:
             _put(draft, place, inner, current, new)
-    steps, slugs = [part.step for part in taken.parts], taken.slugs
+    steps, slugs = [part.step.told for part in taken.parts], taken.slugs
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in steps)
     trailers = [("Learnloop-Undoes", key) for key in sorted({step.key for step in steps})]
     if draft.cut("undo", slugs, what, document=not exact, trailers=trailers) is None:

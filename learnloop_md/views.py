@@ -13,6 +13,7 @@ from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, 
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
 from learnloop_md.fence import tokens
+from learnloop_md.guard import unsecret_path
 from learnloop_md.lesson import STATES, Lesson, age_days, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
@@ -36,7 +37,7 @@ def status(call: Call) -> Answer:
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
     queued = len(done.differing)
-    hurt = (*rows.quarantined, *memory.hostile(rows))
+    hurt = [q._replace(path=unsecret_path(q.path)) for q in (*rows.quarantined, *memory.hostile(rows))]
     data: dict[str, Any] = {
         "memory": str(place.folder),
         "kind": place.kind,
@@ -235,7 +236,7 @@ def log(call: Call) -> Answer:
             "learnloop log shows all",
             code="unknown-lesson",
         )
-    rows = [(step, history.change_of(place, step)) for step in found]
+    rows = [(step.told, history.change_of(place, step)) for step in found]
     data = {
         "commits": [
             {

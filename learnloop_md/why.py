@@ -96,9 +96,11 @@ def _without_secrets(told: Told) -> Told:
 
     def told_version(version: Version) -> Version:
         texts = [row.text for row in (version.before, version.after) if row]
+        version = version._replace(step=version.step.told)
         return version._replace(before=None, after=None) if guard.find_secrets("\n".join(texts)) else version
 
-    return told._replace(versions=[told_version(version) for version in told.versions])
+    versions = [told_version(version) for version in told.versions]
+    return told._replace(slug=guard.unsecret(told.slug), path=guard.unsecret_path(told.path), versions=versions)
 
 
 def _commit(version: Version, slug: str) -> dict[str, Any]:

@@ -215,6 +215,39 @@ def test_a_secret_that_a_branch_takes_out_is_not_shown_either(home: Path, learnl
     assert key not in learnloop("diff", "HEAD~1...HEAD", cwd=home).out
 
 
+@pytest.mark.parametrize("text", ["A note.\n", lesson_text("tide", "Look up.")])
+def test_a_secret_in_a_files_name_is_found_and_never_told(home: Path, learnloop: Run, text: str) -> None:
+    """security: not served, not committed, reported; by place and kind, never by value."""
+    key = "".join(("ghp_", "ab1" * 12))
+    write(home, {f"{FOLDER}/{key}.md": text})
+    git(home, "add", "-A")
+    looks = ["check", "check --only-secrets", "check --hook", "check --hook --only-secrets", "check --json"]
+    for words in (*looks, "diff --staged --fail-on secret"):
+        done = learnloop(*words.split(), cwd=home)
+        assert (done.code, "secret:github-pat" in done.out, key in done.out + done.err) == (1, True, False), words
+    for words in ("show", "status", "status --json", "recall note", "sync", "why gh", "log", "cleanup", "doctor"):
+        done = learnloop(*words.split(), cwd=home)
+        assert key not in done.out + done.err
+        assert key.replace("_", " ") not in done.out
+    git(home, "commit", "-q", "-m", f"Add {key}")
+    for words in ("log --json", "why gh", "why gh --json", "diff HEAD~1..HEAD --format json", "report --json"):
+        done = learnloop(*words.split(), cwd=home)
+        assert key not in done.out + done.err, words
+    git(home, "mv", f"{FOLDER}/{key}.md", f"{FOLDER}/berth.md")
+    git(home, "commit", "-q", "-m", "Rename")
+    done = learnloop("diff", "HEAD~1..HEAD", cwd=home)
+    assert ("berth" in done.out, key in done.out) == (True, False)
+
+
+def test_a_secret_of_a_commit_message_is_never_told(home: Path, learnloop: Run) -> None:
+    """security: nothing of a secret goes to the output, whoever wrote it where."""
+    key = "".join(("ghp_", "Ab1" * 12))
+    commit(home, lesson("tide", "Look down."), f"Use {key}\n\nIt is {key}.")
+    for words in ("log", "log --json", "why tide", "why tide --json", "report --json", "undo HEAD"):
+        done = learnloop(*words.split(), cwd=home)
+        assert key not in done.out + done.err, words
+
+
 def test_a_named_memory_is_followed_where_it_moved(home: Path, learnloop: Run) -> None:
     git(home, "mv", ".claude", ".agents")
     git(home, "commit", "-q", "-m", "Move")

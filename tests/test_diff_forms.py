@@ -133,6 +133,12 @@ def test_a_job_summary_stays_under_its_limit() -> None:
     assert 800 << 10 < len(text.encode()) <= 900 << 10
 
 
+def test_a_comment_hides_no_lesson_among_many() -> None:
+    """pull-requests: it is cut between lessons, at its size; each stands with its words until then."""
+    text = diffmarkdown.rendered(compared(*(change(slug=f"new-{n}", after=f"Rule {n}.") for n in range(40))))
+    assert all(f"new&#45;{n}<br>" in text and f"+ Rule {n}.\n" in text for n in range(40))
+
+
 def test_losses_are_told_one_by_one_and_the_many_in_one_line() -> None:
     text = difftext.rendered(large())
     assert text.index("REMOVED") < text.index("ADDED")

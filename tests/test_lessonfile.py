@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from learnloop_md import head, lessonfile
 from learnloop_md.lesson import Event, Lesson
 from learnloop_md.lessonfile import Quarantined, Reading
-from tests.conftest import DATA
+from tests.conftest import DATA, Run
+from tests.homes import make_home
 
 FILES = sorted(DATA.glob("*/**/*.md"))
 HURT = {"29-empty.md": "empty", "latin1.md": "not-utf8"}
@@ -72,6 +73,27 @@ def test_what_cannot_be_trusted_is_quarantined(case: dict[str, Any]) -> None:
     reading = lessonfile.read("x.md", data)
     assert isinstance(reading, Quarantined)
     assert (reading.path, reading.reason, reading.line) == ("x.md", case["reason"], case["line"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("project", 'description: "red \\e[31m text"'),
+        ("skill", 'title: "\\x9d0;own\\a"'),
+        ("skill", 'tags: ["a\\0b"]'),
+    ],
+)
+def test_a_control_character_that_yaml_decodes_never_gets_into_the_document(
+    tmp_path: Path, learnloop: Run, kind: str, field: str
+) -> None:
+    """It is escaped where it is shown, so `sync` writes no document that it would refuse to read (design §3)."""
+    home = make_home(kind, tmp_path / "repo", learnloop)
+    home.note("Stage files by name.")
+    home.edit(home.file("stage-files-by-name"), "description: Stage files by name", field)
+    home.sync()
+    assert lessonfile.decode(home.document.name, home.document.read_bytes()) == home.text
+    assert "conflict" not in home.run("check").out
+    assert home.run("note", "Ask before renaming names.").code == 0
 
 
 @pytest.mark.parametrize("case", ODD, ids=[case["name"] for case in ODD])
