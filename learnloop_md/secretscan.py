@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from learnloop_md import checks, git, guard, store
+from learnloop_md import checks, git, guard
 from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
 
+_LARGEST = 16 << 20  # bytes of a file that is looked through; a memory has no use for a larger one
 _BESIDE = ("SKILL.md", "learnings.md")  # where rules of a skill's memory are codified
 
 
@@ -45,8 +47,16 @@ def _at_head(place: Place) -> dict[str, bytes]:
 def _on_disk(place: Place) -> dict[str, bytes]:
     files = [path for path in place.folder.rglob("*") if ".git" not in path.relative_to(place.folder).parts]
     files += [place.folder.parent / name for name in _BESIDE if place.kind == "skill"]
-    read = {path: store.read_bytes(path) for path in files if path.is_file() and not path.is_symlink()}
+    read = {path: _beginning(path) for path in files if path.is_file() and not path.is_symlink()}
     return {place.in_repo(os.path.relpath(path, place.folder)): data for path, data in read.items() if data}
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LARGEST + 1)
+    except OSError as error:
+        raise UnableError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
 
 
 def _of(place: Place, files: Mapping[str, bytes]) -> Iterator[checks.Finding]:
@@ -54,6 +64,10 @@ def _of(place: Place, files: Mapping[str, bytes]) -> Iterator[checks.Finding]:
         for secret in guard.in_name(path):
             message = f"its name holds what looks like a secret: {secret.label}"
             yield checks.Finding(place.from_repo(path), 1, f"secret:{secret.kind}", checks.ERROR, message)
+        if len(data) > _LARGEST:
+            message = f"has more than {_LARGEST >> 20} MiB and was not looked through for secrets"
+            yield checks.Finding(place.from_repo(path), 1, "too-large", checks.ERROR, message)
+            continue
         for secret in guard.find_secrets(_text(data)):
             message = f"holds what looks like a secret: {secret.label}"
             yield checks.Finding(place.from_repo(path), secret.line, f"secret:{secret.kind}", checks.ERROR, message)

@@ -114,6 +114,16 @@ def test_secrets_are_found_in_every_file_of_the_memory(
     assert (done.code, found, TOKEN in done.out) == (1, {"data.json": 2, "wide.txt": 1}, False)
 
 
+def test_a_file_that_is_too_large_to_look_through_is_named(tmp_path: Path, learnloop: Run) -> None:
+    """What was not looked through is not called clean; a sparse file takes no memory."""
+    home = make_home("project", tmp_path / "other", learnloop)
+    with (home.folder / "dump.bin").open("wb") as file:
+        file.truncate(4 << 30)
+    done = home.run("check", "--only-secrets", "--json")
+    found = [(Path(row["path"]).name, row["code"]) for row in done.json["findings"]]
+    assert (done.code, found) == (1, [("dump.bin", "too-large")])
+
+
 def test_a_secret_that_was_codified_into_the_skill_is_found(tmp_path: Path, learnloop: Run) -> None:
     home = make_home("skill", tmp_path / "other", learnloop)
     (home.root / "skill" / "learnings.md").write_text(f"- Use {TOKEN}\n")
