@@ -230,7 +230,7 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
     for match in _compiled(_BASE64).finditer(text):
         run = match[0].rstrip("=")
         try:
-            inner = a2b_base64(run + "=" * (-len(run) % 4)).decode("ascii")
+            inner = a2b_base64(run + "=" * (-len(run) % 4)).decode()
         except ValueError:
             continue
         for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().fitting(inner.lower())):

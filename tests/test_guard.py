@@ -342,6 +342,7 @@ def test_talk_about_secrets_is_allowed(text: str) -> None:
         "ghp_&#8203;" + fill(36),
         '{"text": "a line\\n' + TOKEN + '"}',
         b64encode(f"the value {TOKEN}".encode()).decode(),
+        b64encode(f"clé: {TOKEN}".encode()).decode(),
         "```sh\ncurl -H 'Authorization: to" + "ken " + TOKEN + "'\n```",
         "<!-- " + TOKEN + " -->",
     ],
