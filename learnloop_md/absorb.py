@@ -363,7 +363,7 @@ class Absorber:
             # A title that a lesson has already does not make another entry that lesson's.
             if row.slug in taken and (row.path or row.start + 1 in told):
                 continue
-            slug = free_slug(slugify(row.slug), taken)
+            slug = free_slug(trust.slug_for(row.slug), taken)
             taken.add(slug)
             if trust.unfit(row.raw):
                 self.conflicts.append(Conflict(slug, "rule", _shown(row.raw), ""))

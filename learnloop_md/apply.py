@@ -126,6 +126,8 @@ class _Session:
         for plan in plans:
             self._scan(plan)
             commits.refuse_foreign_work(plan)
+        for plan in second.plans:
+            trust.refuse_new(self.place, plan.edits)
         final = after._replace(lessons=second.lessons, document=second.document)
         commits.keep_private(loaded, final)
         if not self.asked.dry_run and commits.before_rebase:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from learnloop_md import guard, incoming, lessonfile, life
+from learnloop_md import guard, incoming, lessonfile, life, poison, trust
 from learnloop_md import lesson as lessons
 from learnloop_md import record as records
 from learnloop_md.errors import RefusedError
@@ -31,7 +31,7 @@ def check(told: Told) -> None:
     more = {"edge_cases": "\n".join(record.edge_cases), "stack_tags": "\n".join(record.stack_tags)}
     fields |= {**more, "tags": "\n".join(told.tags)}
     guard.refuse_secrets(fields)
-    life.refuse_poison("the record", "\n\n".join(fields.values()))
+    trust.refuse("the record", poison.find("\n\n".join(fields.values())))
 
 
 def capture(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from learnloop_md import absorb, capture, guard, incoming, lessonfile, life, notebook
+from learnloop_md import absorb, capture, guard, incoming, lessonfile, life, notebook, poison, trust
 from learnloop_md import lesson as lessons
 from learnloop_md.errors import LearnloopError, RefusedError
 from learnloop_md.incoming import Fault, Item
@@ -134,7 +134,7 @@ def _check(lesson: Lesson) -> None:
     """Raises RefusedError for a secret in any field, for what would steer a model, for what no file may hold."""
     text = lessonfile.render(lesson)
     guard.refuse_secrets({"it": text})
-    life.refuse_poison("it", text)
+    trust.refuse("it", poison.find(text))
     if isinstance(found := lessonfile.decode("it", text.encode("utf-8", "surrogatepass")), lessonfile.Quarantined):
         raise RefusedError(found.message, code=found.reason)
     if len(text.encode("utf-8", "surrogatepass")) > lessonfile.SIZE_WARNING:

@@ -21,13 +21,14 @@ from learnloop_md import (
     place,
     settings,
     store,
+    trust,
 )
 from learnloop_md.apply import Done
 from learnloop_md.codify import check_skill, skill_faults
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_settings
-from learnloop_md.lesson import free_slug, slugify
+from learnloop_md.lesson import free_slug
 from learnloop_md.lines import line_end, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -389,7 +390,7 @@ def _adopt_entries(draft: Draft) -> None:
     for row in notebook.entries(draft.document):
         if row.slug in draft.lessons:
             continue
-        slug = free_slug(slugify(row.slug), taken)
+        slug = free_slug(trust.slug_for(row.slug), taken)
         taken.add(slug)
         adopted = absorb.adopted_entry(
             row, slug, draft.memory.place.path_of(slug), draft.today, draft.run.removesuffix(f"-{draft.today}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from learnloop_md import guard, lessonfile, memory, poison, repeats
+from learnloop_md import guard, lessonfile, memory, poison, repeats, trust
 from learnloop_md import lesson as lessons
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Event, Lesson, merged_events
@@ -104,19 +104,7 @@ def check_saying(saying: Saying) -> None:
                 code=found.reason,
             )
     texts = (saying.title, saying.rule, saying.why, saying.how, saying.context, saying.evidence, "\n".join(saying.tags))
-    refuse_poison("the note", "\n\n".join(texts))
-
-
-def refuse_poison(name: str, text: str) -> None:
-    """Nothing, when a text holds nothing that would steer a model. Raises RefusedError (design §10)."""
-    if doubt := poison.find(text):
-        hint = "write it again without them" if doubt.code in ("hidden-unicode", "bidi-control") else _DOUBT_HINT
-        raise RefusedError(f"{name} {doubt.message}", hint, code=doubt.code)
-
-
-_DOUBT_HINT = (
-    "say it in other words; what a person wrote into the file by hand, they let in with: learnloop accept NAME"
-)
+    trust.refuse("the note", poison.find("\n\n".join([*texts, saying.name.replace("-", " ")])))
 
 
 def note(
@@ -212,7 +200,7 @@ def stands_for(draft: Draft, slug: str) -> str:
 def new_slug(draft: Draft, words: str, name: str = "") -> str:
     """The slug of a new lesson: the name given, else one made of words that no file has yet (R001-04)."""
     taken = {*draft.lessons, *(lessonfile.stem(q.path) for q in draft.memory.quarantined)}
-    return lessons.check_slug(name, taken) if name else lessons.free_slug(lessons.slugify(words), taken)
+    return lessons.check_slug(name, taken) if name else lessons.free_slug(trust.slug_for(words), taken)
 
 
 def _add(draft: Draft, saying: Saying) -> str:

@@ -7,8 +7,8 @@ from hashlib import sha1
 from pathlib import Path
 
 from learnloop_md import git, guard, lessonfile, poison, readings, store
-from learnloop_md.errors import UnableError
-from learnloop_md.lesson import STATES, Lesson
+from learnloop_md.errors import RefusedError, UnableError
+from learnloop_md.lesson import STATES, Lesson, slugify
 from learnloop_md.place import Place
 from learnloop_md.poison import Poison
 
@@ -32,15 +32,57 @@ def suspicion(lesson: Lesson) -> Poison | None:
 
 def _apart(lesson: Lesson) -> Iterator[str]:
     """What a lesson says otherwise than its file: what YAML decodes (`"\u0069gnore"`), and the words of its name."""
-    said = lesson.slug.replace("-", " ").replace("_", " ")
-    if said.count(" ") > 1:
-        yield said
+    yield from _spoken(lesson.slug)
     for value in filter(None, lesson[3:]):  # most fields of most lessons are empty
         rows = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
         for row in rows:
             for text in (row,) if isinstance(row, str) else row:
                 if text and text not in lesson.text and text not in STATES:
                     yield text
+
+
+def _spoken(slug: str) -> Iterator[str]:
+    """The words of a name, where they are so many that they may say something."""
+    said = slug.replace("-", " ").replace("_", " ")
+    if said.count(" ") > 1:
+        yield said
+
+
+def slug_for(words: str) -> str:
+    """A slug for words, with as many of them as are no order once the quotes around them are gone."""
+    slug = slugify(words)
+    while any(map(poison.find, _spoken(slug))):
+        slug = slug.rpartition("-")[0]
+    return slug
+
+
+def refuse(name: str, doubt: Poison | None) -> None:
+    """Nothing, when there is nothing that would steer a model. Raises RefusedError (design §10)."""
+    if doubt:
+        hint = "write it again without them" if doubt.code in ("hidden-unicode", "bidi-control") else _DOUBT_HINT
+        raise RefusedError(f"{name} {doubt.message}", hint, code=doubt.code)
+
+
+_DOUBT_HINT = (
+    "say it in other words; what a person wrote into the file by hand, they let in with: learnloop accept NAME"
+)
+
+
+def refuse_new(place: Place, edits: Iterable[tuple[str, str | None, str | None]]) -> None:
+    """Nothing, when no lesson comes to wait by edits (path, before, after) of a command, so that no other clone
+    quarantines what is served here. Raises RefusedError (design §10).
+    """
+    rows = [row for row in edits if place.is_lesson(row[0])]
+    known = accepted(place)
+    for path, _, after in rows:
+        doubt = _doubt(path, after) if after is not None and blob(after) not in known else None
+        if doubt and not any(_doubt(old, before) for old, before, _ in rows):
+            refuse(lessonfile.stem(path), doubt)
+
+
+def _doubt(path: str, text: str | None) -> Poison | None:
+    reading = lessonfile.read(path, text) if text is not None else None
+    return suspicion(reading.lesson) if isinstance(reading, lessonfile.Reading) else None
 
 
 def unfit(text: str) -> str:
