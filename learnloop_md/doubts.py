@@ -61,6 +61,26 @@ def names_differ(pair: Pair) -> Doubt | None:
     return Doubt("the names differ", left | right) if left and right else None
 
 
+def a_name_for_another_word(pair: Pair) -> Doubt | None:
+    """One names a thing, and the other has a word instead that this one lacks."""
+    for names, own, shape in zip(names_apart(pair), (pair.right, pair.left), (pair.b, pair.a), strict=True):
+        other = own - WEAKER - shape.reasons
+        if names and other:
+            return Doubt("the names differ", names | other)
+    return None
+
+
+def actions_differ(pair: Pair) -> Doubt | None:
+    """Each wants something else done: rotate them, freeze them."""
+    mine, theirs = (
+        {w for w in one.verbs - other.verbs - one.reasons - WEAKER if one.words.count(w) > other.words.count(w)}
+        for one, other in ((pair.a, pair.b), (pair.b, pair.a))
+    )
+    if mine and theirs and not _same_contrast(pair):
+        return Doubt("other words", mine | theirs)
+    return None
+
+
 def a_name_more(pair: Pair) -> Doubt | None:
     """One names a command, path or flag that the other does not, and the rest is not clearly the same."""
     more = {name for side in names_apart(pair) for name in side if not name.isalpha()}
@@ -267,6 +287,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
-    limits_differ, one_says_more, a_name_more, each_says_more, circumstances_differ, a_circumstance_more,
+    limits_differ, one_says_more, a_name_for_another_word, actions_differ, a_name_more, each_says_more, circumstances_differ, a_circumstance_more,
     places_differ, other_language, too_short, too_long,
 )  # fmt: skip
