@@ -148,7 +148,7 @@ def differing(a: Written, b: Written) -> set[str]:
         found |= {x.lstrip("#") for x in one.exact if not _has(one, other, x)}
         apart.append([span for span in one.spans if not _within(span, other.said)])
         programs = {span[0] for span in apart[-1]} - {word for span in apart[-1] for word in span[1:]}
-        found |= {x for x in one.code - programs if not _says(other, x)}
+        found |= {x for x in one.code - programs if not _says(one, other, x)}
         found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
@@ -175,9 +175,13 @@ def _has(one: Written, other: Written, thing: str) -> bool:
     return all(part in other.prose for part in parts) if "/" in thing else _within(tuple(parts), other.said)
 
 
-def _says(other: Written, word: str) -> bool:
+def _says(one: Written, other: Written, word: str) -> bool:
     """Whether a rule says a plain word that is code in another: in code just so, in prose as a name or as a verb."""
-    if word in other.code or word in other.prose or stem(word) in WEAKER:
+    if word in other.code or stem(word) in WEAKER:
+        return True
+    if word in one.prose:  # the `users` table for tablet users
+        return False
+    if word in other.prose:
         return True
     low = word.casefold()
     if low in {x.casefold() for x in (other.prose if word == low else other.initial)}:

@@ -55,15 +55,12 @@ _PREDICATE = words_of("use long allow permit welcome support need work accept va
 _TURN = words_of("but because since so if when unless while until then use prefer choose")  # a negation ends here
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _COND = words_of("if when while during unless")  # what they say reaches over "it is"
-_TYING = TIES | _COND
-_TYING |= words_of(
-    "behind beyond beside inside outside within toward towards across along around among against despite"
-)
-_CIRCUMSTANCE = (
-    _TYING | words_of("before after until since once whenever where between that which who whose")
-) - words_of("of as than")
+_TYING = TIES | _COND | words_of("behind beyond beside inside outside within toward towards across along around")
+_TYING |= words_of("among against despite")
+_CIRCUMSTANCE = _TYING | words_of("before after until since once whenever where between that which who whose")
+_CIRCUMSTANCE -= words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
-_VERBAL = words_of("to must should shall may can could will would not never always don't dont please and or then")
+_VERBAL = words_of("to be must should shall may can could will would not never always don't dont please and or then")
 _FRONTED = words_of("unless until without except")
 _CONJUNCTIONS = words_of("and or but nor then so because since as plus")
 _PHRASE = 4  # words that one preposition reaches over
