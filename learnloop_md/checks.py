@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, guard, head, index, lessonfile, notebook, outside, portability, record
+from learnloop_md import codify, guard, head, index, lessonfile, mergestate, notebook, outside, portability, record
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson
@@ -68,6 +68,9 @@ def findings(
         found += _of_skill(memory, read_other)
     found += _of_codified(memory, read_other)
     found += _contradictions(memory, read_other)
+    values = read_other(memory.place.values)
+    if values is not None and (bad := mergestate.fault(values.encode("utf-8"))):
+        found.append(Finding(memory.place.values, bad.line, bad.code, ERROR, bad.message))
     for clash in conflicts:
         path = memory.lessons[clash.slug].path if clash.slug in memory.lessons else memory.place.document
         said, kept = _quoted(clash.document), _quoted(clash.file)

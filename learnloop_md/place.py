@@ -65,6 +65,12 @@ class Place(NamedTuple):
         """The path of the state file from the folder: beside SKILL.md, or beside MEMORY.md (R003-51)."""
         return f"../{STATE}" if self.kind == "skill" else STATE
 
+    @property
+    def values_in_repo(self) -> str:
+        """The same as the repository names it, "" where it lies outside of it."""
+        path = self.in_repo(self.values) if self.repo else ".."
+        return "" if path.startswith("..") else path
+
     def owns(self, path: Path) -> bool:
         """Whether a file, by its absolute path, is a lesson's or the document of this memory."""
         real = Path(os.path.realpath(path))

@@ -130,6 +130,55 @@ def test_a_damaged_file_is_named_and_left(home: Home, text: str) -> None:
     assert _file(home).read_bytes() == text.encode("latin-1")
 
 
+@pytest.mark.parametrize("text", [*BROKEN, json.dumps({"a": TOKEN})])
+def test_a_damaged_file_is_told_by_every_look_and_committed_by_nobody(home: Home, text: str) -> None:
+    """docs/formats.md: `conflict-markers` and the like are findings; here of the state file as of any other."""
+    _value(home, "set", "a", "1")
+    _file(home).write_bytes(text.encode("latin-1"))
+    found = home.run("check", "--json")
+    (row,) = found.json["findings"]
+    assert (found.code, row["path"].endswith("memory.json")) == (1, True)
+    assert [x["reason"] for x in home.run("status", "--json").json["quarantined"]] == [row["code"]]
+    git(home.root, "add", "-A")
+    assert home.run("check", "--staged").code == 1
+    git(home.root, "reset", "-q")
+    done = home.run("sync")
+    assert "left as it is, not committed" in done.err
+    assert TOKEN not in found.out + done.out + done.err
+    assert git(home.root, "status", "--porcelain").startswith(" M")
+
+
+def test_a_state_edited_by_hand_is_absorbed_by_the_next_command(home: Home) -> None:
+    """design §4: hand edits are committed as such; status tells what differs from HEAD."""
+    _file(home).write_text('\ufeff{"a": 3}\n', "utf-8")
+    assert home.run("status", "--json").json["queued"] == 1
+    assert home.run("sync", "--json").json["action"] == "absorbed"
+    assert (git(home.root, "status", "--porcelain"), _value(home, "get", "a")) == ("", 3)
+    _file(home).unlink()
+    assert home.run("sync", "--json").json["action"] == "absorbed"
+    assert git(home.root, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(("mine", "theirs", "merged"), [("3", "7", 7), ("alpha", "beta", None)])
+def test_a_state_in_conflict_is_resolved_by_its_keys_or_named(
+    home: Home, mine: str, theirs: str, merged: int | None
+) -> None:
+    """docs/runs.md: of two counts the higher one counts, two other values are told as a conflict."""
+    _value(home, "set", "dec", "1")
+    git(home.root, "checkout", "-q", "-b", "other")
+    _value(home, "set", "dec", theirs)
+    git(home.root, "checkout", "-q", "-")
+    _value(home, "set", "dec", mine)
+    subprocess.run(["git", "merge", "-q", "other"], cwd=home.root, capture_output=True, check=False)
+    done = home.run("sync", "--resolve", "--json")
+    if merged is None:
+        assert (done.code, "memory.json" in done.err) == (1, True)
+        assert _file(home).read_text().startswith("{\n<<<<<<<")
+    else:
+        assert (done.code, json.loads(_file(home).read_text())) == (0, {"dec": merged})
+        git(home.root, "commit", "-q", "--no-edit")
+
+
 def test_an_edit_by_hand_is_kept_and_committed(home: Home) -> None:
     _value(home, "set", "page", "1")
     _file(home).write_text('{"page": 9, "by_hand": true}')
