@@ -73,11 +73,9 @@ def waits(saying: Saying) -> bool:
 
 def hold(session: str, where: Place, saying: Saying, asked: Asked, **how: Any) -> OpenRun | None:
     """Keep a note back while a run is open, and give that run; None where none is open."""
-    if runs.current(session) is None:
-        return None
     with runs.locked(session):
         opened = runs.current(session)
-        if opened is None:  # it ended meanwhile
+        if opened is None:
             return None
         note = {"saying": saying._asdict(), "memory": str(where.folder), "today": asked.today, "by": asked.run, **how}
         runs.hold(opened, **note)
