@@ -239,7 +239,7 @@ class _Session:
     def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
         own = {path: flags for path, flags in self.commits.own(loaded).items() if flags[0] in " ?!"}
-        removed = [path for path, flags in own.items() if flags == " D" and path != place.document]
+        removed = [path for path, flags in own.items() if flags == " D" and place.is_lesson(path)]
         report = Absorber(
             draft,
             author=self.author,
@@ -253,7 +253,7 @@ class _Session:
         for path in own:
             if path not in clashing:
                 draft.also(path)
-        slugs = report.slugs or [lessonfile.stem(path) for path in own if path != place.document]
+        slugs = report.slugs or [lessonfile.stem(path) for path in own if place.is_lesson(path)]
         if loaded.blocked is None:
             draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from learnloop_md import codify, documents, guard, head, index, lessonfile, notebook, outside, portability, record
+from learnloop_md import (
+    codify, documents, guard, head, index, lessonfile, mergestate, notebook, outside, portability, record,
+)
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson, written_out
@@ -69,6 +71,9 @@ def findings(
     found += _of_codified(memory, read_other)
     found += _alike(memory, only)
     found += _contradictions(memory, read_other, only)
+    values = read_other(memory.place.values)
+    if values is not None and (bad := mergestate.fault(values.encode("utf-8"))):
+        found.append(Finding(memory.place.values, bad.line, bad.code, ERROR, bad.message))
     for clash in conflicts:
         path = memory.lessons[clash.slug].path if clash.slug in memory.lessons else memory.place.document
         said, kept = _quoted(clash.document), _quoted(clash.file)

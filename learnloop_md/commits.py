@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from learnloop_md import busy, git, githooks, plumbing, store
+from learnloop_md import busy, git, githooks, mergestate, plumbing, store
 from learnloop_md.errors import UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
@@ -43,7 +43,8 @@ class Commits:
         self.queue: list[dict[str, Any]] = list(ledger.queue) if ledger else []
         self.last = dict(ledger.last) if ledger else {}
         self.name = git.author(place.repo.root) if place.repo else ""
-        self.outside = [path for path in {*self.last, *self.waiting()} if not self._is_inside(path)]
+        known = {*self.last, *self.waiting(), *filter(None, [place.values_in_repo])}
+        self.outside = [path for path in known if not self._is_inside(path)]
         self.now = git.Status("", "", {})
         self.tree: dict[str, str | None] = {}  # what a commit has of the memory, and which commit it is
         self.tree_of: str | None = None
@@ -119,12 +120,21 @@ class Commits:
         secret = {loaded.lessons[slug].path for slug in loaded.private}
         found = {}
         for path, flags in self.now.paths.items():
-            inner = place.inner(path)
-            ours = inner == place.document or place.is_lesson(inner)
+            is_state = path == place.values_in_repo
+            inner = place.values if is_state else place.inner(path)
+            ours = is_state or inner == place.document or place.is_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            if ours and not is_link and inner not in hurt | secret:
+            if ours and not is_link and inner not in hurt | secret and not (is_state and self._is_bad_state()):
                 found[inner] = flags
         return found
+
+    def _is_bad_state(self) -> bool:
+        """Whether the state file must stay as it is; that is told."""
+        data = store.read_bytes(self.place.folder / self.place.values)
+        if data is None or not (bad := mergestate.fault(data)):
+            return False
+        self.notices.append(f"{self.place.values}:{bad.line}: {bad.message}; left as it is, not committed")
+        return True
 
     @property
     def waits(self) -> str:

@@ -149,13 +149,12 @@ def lesson_of(place: Place, path: str) -> str:
 
 def is_beside(place: Place, path: str) -> bool:
     """Whether a path of the repository is ours without being a lesson's: the state, or how a run ended."""
-    return path == place.in_repo(place.values) or place.is_run(place.inner(path))
+    return path == place.values_in_repo or place.is_run(place.inner(path))
 
 
 def paths_of(place: Place) -> list[str]:
     """Where in the repository everything of the memory stands."""
-    values = place.in_repo(place.values)
-    return [place.inside or ".", *([] if values.startswith("..") else [values])]
+    return [place.inside or ".", *filter(None, [place.values_in_repo])]
 
 
 def _step(place: Place, row: walk.Visited) -> Step:

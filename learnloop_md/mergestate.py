@@ -8,13 +8,45 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
+
+from learnloop_md import guard
+from learnloop_md.lines import conflict_line
 
 State = dict[str, Any]
 
 
+class Fault(NamedTuple):
+    """Why a text is no state that can be kept."""
+
+    line: int
+    code: str
+    message: str
+
+
+def fault(data: bytes) -> Fault | None:
+    """What is wrong with a state file, None where it is one."""
+    text = data.decode("utf-8", "replace")
+    if "\ufffd" in text:
+        return Fault(1, "not-utf8", "not UTF-8 text: save it as UTF-8")
+    try:
+        if line := conflict_line(text):
+            return Fault(line, "conflict-markers", "a merge conflict is left in it: settle it by hand")
+        parse(text)
+    except json.JSONDecodeError as error:
+        return Fault(error.lineno, "bad-state", f"no JSON ({error.msg})")
+    except RecursionError:
+        return Fault(1, "bad-state", "nested too deeply")
+    except ValueError as error:
+        return Fault(1, "bad-state", str(error))
+    secret = next(iter(guard.find_secrets(text)), None)
+    message = f"holds what looks like a secret: {secret.label}" if secret else ""
+    return Fault(secret.line, f"secret:{secret.kind}", message) if secret else None
+
+
 def parse(text: str) -> State:
     """The state in a text, empty for an empty one. Raises ValueError or RecursionError for what is no state."""
+    text = text.removeprefix("\ufeff")  # as editors on Windows write it
     found = value_of(text) if text.strip() else {}
     if not isinstance(found, dict):
         raise ValueError("no JSON object")
@@ -24,7 +56,13 @@ def parse(text: str) -> State:
 
 def value_of(text: str) -> Any:
     """The JSON value in a text. Raises ValueError, also for what is no number and for a key that stands twice."""
-    return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_pairs)
+    return json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=_pairs)
+
+
+def _int(digits: str) -> int:
+    if len(digits) > 4000:
+        raise ValueError("a number has more than 4000 digits")
+    return int(digits)
 
 
 def _refuse_constant(name: str) -> Any:

@@ -65,6 +65,12 @@ class Place(NamedTuple):
         """The path of the state file from the folder: beside SKILL.md, or beside MEMORY.md (R003-51)."""
         return f"../{STATE}" if self.kind == "skill" else STATE
 
+    @property
+    def values_in_repo(self) -> str:
+        """The same as the repository names it, "" where it lies outside of it."""
+        path = self.in_repo(self.values) if self.repo else ".."
+        return "" if path.startswith("..") else path
+
     def owns(self, path: Path) -> bool:
         """Whether a file, by its absolute path, is a lesson's or the document of this memory."""
         real = Path(os.path.realpath(path))
@@ -160,7 +166,7 @@ def _set(repo: git.Repo, memory: str, finder: Finder) -> Place:
 def given(cwd: Path, memory: str, option: str, finder: Finder = git.find) -> Place:
     """The memory of a named folder. Raises UnableError saying which option named it where it is none."""
     folder = (cwd / Path(memory).expanduser()).resolve() if not _is_link(cwd / memory) else cwd / memory
-    if folder.is_file():
+    if folder.is_file() and folder.suffix == ".md":
         folder = folder.parent
     if _is_link(folder):
         raise UnableError(
@@ -176,13 +182,24 @@ def given(cwd: Path, memory: str, option: str, finder: Finder = git.find) -> Pla
             "run: learnloop init, or name another folder",
             code="no-memory",
         )
-    if not _document(folder, "") and not any(folder.glob("*.md")) and not (folder / "lessons").is_dir():
+    if not _document(folder, "") and not is_notebook(folder) and not any(map(_is_lesson, folder.glob("*.md"))):
+        inside = folder / ".claude" / "memory"
         raise UnableError(
             f"{option}: {folder} is not a memory (no {INDEX}, no {NOTEBOOKS[0]})",
-            "run: learnloop init",
+            f"name {inside}" if inside.is_dir() else "run: learnloop init",
             code="no-memory",
         )
     return _at(folder, option, finder(cwd), finder)
+
+
+def _is_lesson(path: Path) -> bool:
+    """Whether a file has a lesson's head: a memory that lost its document is one, a folder with a README is none."""
+    try:
+        data = path.read_bytes() if path.is_file() else b""
+    except OSError:
+        return False
+    head = data.removeprefix(b"\xef\xbb\xbf").partition(b"\n---")[0]
+    return head.startswith(b"---") and re.search(rb"^(?:metadata|type):", head, re.MULTILINE) is not None
 
 
 def _is_link(path: Path) -> bool:

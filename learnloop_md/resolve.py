@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, index, lessonfile, memory, merging, notebook, plumbing, store
+from learnloop_md import git, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
 from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
 from learnloop_md.memory import Memory
@@ -39,6 +39,7 @@ def resolve(place: Place) -> Resolved:
     with store.locked(place):
         work = _Work(place)
         work.lessons()
+        work.state()
         work.document()
         work.restage()
         return Resolved(tuple(dict.fromkeys(work.files)), tuple(work.left), tuple(work.notices))
@@ -57,7 +58,7 @@ class _Work:
     def lessons(self) -> None:
         """Every lesson that is in conflict, or that nobody can read since a merge."""
         hurt = {q.path for q in self.before.quarantined if q.path != self.place.document}
-        for path in sorted(hurt | {path for path in self.open if path != self.place.document}):
+        for path in sorted(hurt | {path for path in self.open if self.place.is_lesson(path)}):
             sides = self._sides(path)
             if sides is None:
                 continue
@@ -67,6 +68,19 @@ class _Work:
                 self.added.append(other[0])
             else:
                 self._merge("lesson", path, sides)
+
+    def state(self) -> None:
+        """The state by its keys; a key that both sides set otherwise is for a person."""
+        path = self.place.values
+        bad = mergestate.fault(store.read_bytes(self.place.folder / path) or b"")
+        if path not in self.open and not (bad and bad.code == "conflict-markers"):
+            return
+        sides = self._sides(path)
+        merged = mergestate.merge(*sides) if sides else None
+        if merged is None:
+            self.left.append((path, "the sides contradict each other: settle it by hand, then git add"))
+        else:
+            self._put(path, merged)
 
     def document(self) -> None:
         """The document from both sides, each lesson once."""
@@ -154,12 +168,13 @@ def _unmerged(place: Place) -> dict[str, Sides]:
     repo = place.repo
     if repo is None:
         return {}
-    raw = git.out(repo.root, "ls-files", "-u", "-z", "--", place.inside or ".")
+    raw = git.out(repo.root, "ls-files", "-u", "-z", "--", place.inside or ".", *filter(None, [place.values_in_repo]))
     stages: dict[str, list[str]] = {}
     for row in filter(None, raw.split("\0")):
         meta, _, path = row.partition("\t")
-        inner = place.inner(path)
-        if inner == place.document or place.is_lesson(inner):
+        is_state = path == place.values_in_repo
+        inner = place.values if is_state else place.inner(path)
+        if is_state or inner == place.document or place.is_lesson(inner):
             stages.setdefault(inner, ["", "", ""])[int(meta.split()[2]) - 1] = meta.split()[1]
     return {path: Sides(*(_blob(repo, oid) for oid in found)) for path, found in stages.items()}
 

@@ -106,12 +106,13 @@ def _rule(row: Row) -> str:
     return str(saying.get("rule", "")) if isinstance(saying, dict) else ""
 
 
-def finish(  # noqa: PLR0913 - the options of the command
+def finish(
     session: str, where: Place, asked: Asked, status: str, *, home: str = "", note: str = "", verified: bool = False
 ) -> Ended:
     """End the open run of a session, or record a run that was not opened; with home (of the repository) it must be.
 
-    Raises UsageError where none is open, RefusedError where notes are held and a successful run is not said to be verified: nothing is lost then.
+    Raises UsageError where none is open, RefusedError where notes are held and a successful run is not said to be
+    verified: nothing is lost then.
     """
     _check(status, note, verified=verified)
     with runs.locked(session):

@@ -14,7 +14,8 @@ SOMEBODY, ADDRESS, MACHINE, HOME = "somebody", "an address", "a machine", "~"
 _GENERIC = set(  # what everybody is called, and words that a name must not take out of every text
     "root user admin administrator ubuntu debian runner git test tests build ci dev developer someone somebody nobody "
     "localhost local docker container vagrant codespace the and for bot agent claude learnloop linux default server "
-    "host main code".split()
+    "host main code node app home data work workspace user users vscode jovyan www mail deploy service jenkins "
+    "postgres python ruby java".split()
 )
 
 
@@ -42,7 +43,7 @@ _LEFT = (
         "an address of a machine",
         re.compile(r"(?i)\b[\w-]+\.(?:local|internal|intranet|lan|corp|home\.arpa|localdomain)\b"),
     ),
-    ("an e-mail address", re.compile(r"\w@[\w-]+\.\w")),
+    ("an e-mail address", re.compile(r"\w@[\w-]+\.\w|(?i:\w\s*[\[({]\s*at\s*[\])}]\s*\w)")),
     ("a person's name", re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Mme)\.?\s+[A-Z]\w+")),
     ("a person's handle", re.compile(r"(?<![\w`/.@])@(?!\w+/)[A-Za-z][\w-]{1,38}\b")),
     ("a phone number", re.compile(r"(?<![\w.])\+\d{1,3}[ -]?(?:\(?\d{2,4}\)?[ -]?){2,4}\d{2,4}\b")),
@@ -62,7 +63,8 @@ def scrub(text: str, known: Known) -> str:
     for name in sorted(known.people, key=len, reverse=True):
         text = _without(text, name, SOMEBODY)
     for part in known.people[0].split() if known.people else ():
-        text = _without(text, part, SOMEBODY, exact=True)
+        for written in (part, part.upper()):  # in small letters it may be a word: Will, Mark, Grant
+            text = _without(text, written, SOMEBODY, exact=True)
     return re.sub(rf"\b{SOMEBODY}(?:\s+{SOMEBODY})+\b", SOMEBODY, text)
 
 

@@ -108,10 +108,12 @@ def share(call: Call) -> Answer:
     )
     rows = [{"from": slug, "slug": row.slug, "action": row.action} for slug, row in made.rows]
     said = [f"{row['from']}: {row['action']} as {row['slug']}" for row in rows]
+    said += [f"rewritten in {slug}, look at it: {text}" for slug, text in made.rewritten]
     if made.done.commits:
         said.append(f"on the branch {made.branch}; send it: git -C {team.folder} push -u origin {made.branch}")
     action = "shared" if made.branch else "unchanged"
     state = made.rows[0][1].state if len(made.rows) == 1 else ""
     more = {"shared": rows, "branch": made.branch, "to": str(team.folder)}
+    more["rewritten"] = [text for _, text in made.rewritten]
     outcome = Outcome(action, ", ".join(row["slug"] for row in rows), state, tuple(said), more, headline=action)
     return account.told(team, made.done, outcome, dry_run=call.flag("dry_run"))

@@ -21,12 +21,15 @@ from learnloop_md.scrub import Known
 
 _AUTHORS = 2_000  # commits whose authors are names to hide
 
+_TEXTS = ("rule", "why", "how", "context")
+
 
 class Shared(NamedTuple):
     """What was shared: the branch, and for each lesson its name here and what became of it there."""
 
     branch: str
     rows: tuple[tuple[str, Outcome], ...]
+    rewritten: tuple[tuple[str, str], ...]  # a lesson's name here, and what a text of it says now
     done: Done
 
 
@@ -47,6 +50,8 @@ def share(
     known = whose(source, hide)
     named = list(dict.fromkeys(memory.find_slug(loaded, slug) for slug in slugs))
     sayings = [(slug, told(loaded.lessons[slug], known)) for slug in named]
+    texts = [(slug, getattr(saying, field), field) for slug, saying in sayings for field in _TEXTS]
+    rewritten = tuple((slug, text) for slug, text, field in texts if text != getattr(loaded.lessons[slug], field))
     run = "shared-" + hashlib.sha256(f"{source.folder}\n{known.people[:1]}".encode(errors="replace")).hexdigest()[:8]
     rows: list[tuple[str, Outcome]] = []
 
@@ -55,7 +60,7 @@ def share(
 
     branch_name = name or f"learnloop/share-{asked.today}-{sayings[0][1].name or 'lessons'}"
     done = branch.change(team, asked._replace(run=run), build, branch_name)
-    return Shared(branch_name if done.plans else "", tuple(rows), done)
+    return Shared(branch_name if done.plans else "", tuple(rows), rewritten, done)
 
 
 def _put(draft: Draft, saying: Saying) -> Outcome:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, store, tiers
+from learnloop_md import apply, guard, life, store, tiers
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import RefusedError, UnableError, UsageError
-from learnloop_md.mergestate import State, parse, rendered, value_of
+from learnloop_md.mergestate import State, fault, parse, rendered, value_of
 from learnloop_md.place import STATE, Place
 from learnloop_md.plan import Draft
 
@@ -31,7 +31,7 @@ class Stored(NamedTuple):
 
 def load(place: Place) -> State:
     """The state as it stands, empty where there is none. Raises UnableError for a file that is no JSON object."""
-    return _parsed(_text(place))
+    return parse(_text(place) or "")
 
 
 def _text(place: Place) -> str | None:
@@ -42,23 +42,11 @@ def _text(place: Place) -> str | None:
             f"{STATE} is a link that leads out of {root}", "put the file itself there", code="symlink-escape"
         )
     data = store.read_bytes(file)
-    try:
-        return None if data is None else data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UnableError(
-            f"{STATE} is not UTF-8 text", "mend it by hand; nothing was changed", code="not-utf8"
-        ) from error
-
-
-def _parsed(text: str | None) -> State:
-    hint = "mend it by hand; nothing was changed"
-    try:
-        return parse(text or "")
-    except json.JSONDecodeError as error:
-        message = f"{STATE}:{error.lineno}: no JSON ({error.msg})"
-        raise UnableError(message, hint, code="bad-state") from error
-    except (ValueError, RecursionError) as error:
-        raise UnableError(f"{STATE}: {error}", hint, code="bad-state") from error
+    found = fault(data) if data is not None else None
+    if found and not found.code.startswith("secret:"):
+        message = f"{STATE}:{found.line}: {found.message}"
+        raise UnableError(message, "mend it by hand; nothing was changed", code=found.code)
+    return None if data is None else data.decode("utf-8")
 
 
 def get(place: Place, key: str) -> Any:
@@ -99,7 +87,7 @@ def _change(place: Place, asked: Asked, key: str, value_of: Callable[[Any], Any]
 
     def build(draft: Draft) -> None:
         before = _text(place)
-        state = _parsed(before)
+        state = parse(before or "")
         found["old"] = state.get(key)
         if value_of is None:
             state.pop(key, None)
@@ -145,6 +133,9 @@ def check(key: str, value: Any) -> None:
     if len(text.encode("utf-8")) > VALUE_LIMIT:
         raise RefusedError(f"{key} would hold more than {VALUE_LIMIT} bytes", "state is small", code="too-large")
     for _, said in _said(key, value):
+        life.refuse_poison(key, said)
+        if not all(char in "\n\t" or char.isprintable() for char in said):
+            raise RefusedError(f"{key} would hold control characters", "write it without them", code="control-char")
         if tiers.is_prose(said):
             raise RefusedError(f"{key} would hold prose", _LESSON, code="prose")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from learnloop_md import digest, memory, skill, trust
+from learnloop_md import digest, lessonfile, memory, mergestate, skill, store, trust
 from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
@@ -37,7 +37,8 @@ def status(call: Call) -> Answer:
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
     queued = len(done.differing)
-    hurt = [q._replace(path=unsecret_path(q.path)) for q in (*rows.quarantined, *memory.hostile(rows))]
+    bad = (*rows.quarantined, *memory.hostile(rows), *_hurt_state(place))
+    hurt = [q._replace(path=unsecret_path(q.path)) for q in bad]
     data: dict[str, Any] = {
         "memory": str(place.folder),
         "kind": place.kind,
@@ -81,6 +82,13 @@ def status(call: Call) -> Answer:
         text += [f"  {line}" for line in excerpt(coloured(shown, colour=use_colour()))]
         text.append("          carry it out: learnloop cleanup --apply; or one by one: learnloop review")
     return Answer("\n".join(text), data, done.notices)
+
+
+def _hurt_state(place: Place) -> list[lessonfile.Quarantined]:
+    """The state file where it is none."""
+    data = store.read_bytes(place.folder / place.values)
+    bad = mergestate.fault(data) if data is not None else None
+    return [lessonfile.Quarantined(place.values, bad.code, bad.line, bad.message)] if bad else []
 
 
 def _days(number: int) -> str:

@@ -145,6 +145,25 @@ def test_what_is_no_memory_is_refused(repo: Path, name: str) -> None:
         place.find(repo, name)
 
 
+@pytest.mark.parametrize("name", [".", "README.md", "f.txt"])
+def test_a_folder_with_other_markdown_is_no_memory(repo: Path, memory: Path, learnloop: Run, name: str) -> None:
+    """design §2: a memory has a document, or lessons; the one below the folder is named."""
+    (repo / "README.md").write_text("# Project\n")
+    (repo / "f.txt").write_text("x\n")
+    done = learnloop("note", "Root rule.", "--memory", name, "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "no-memory")
+    assert name == "f.txt" or str(memory) in done.json["error"]["hint"]
+    assert not (repo / "MEMORY.md").exists()
+
+
+def test_a_memory_that_lost_its_document_is_one(memory: Path, learnloop: Run) -> None:
+    """design §4: a document that is lost is rebuilt."""
+    assert learnloop("note", "Root rule.").code == 0
+    (memory / "MEMORY.md").unlink()
+    assert learnloop("note", "Other rule.", "--memory", str(memory)).code == 0
+    assert "root-rule.md" in (memory / "MEMORY.md").read_text()
+
+
 def test_a_linked_folder_is_refused(repo: Path, tmp_path: Path) -> None:
     """Design §11: Claude refuses to write through one."""
     (repo / "link").symlink_to(memory_at(tmp_path / "real"))

@@ -115,6 +115,7 @@ def test_a_word_can_be_hidden_and_so_is_everybody_who_committed(mine: Home, team
         "Call Dr. Who before a release.", "Ask @octo before a release.", "The build host is 10.2.3.4.",
         "Deploy from build7.corp every week.", "Read home/bo/notes first.", "Call +49 170 1234567 at night.",
         "Read ~bo/notes first.", "Mind the ada-lovelace branch.", "Mind AdaLovelace in the tests.",
+        "Write to ada (at) example.org.",
     ],
 )  # fmt: skip
 def test_what_may_be_private_is_refused_and_nothing_is_shared(mine: Home, team: Home, words: str) -> None:
@@ -126,6 +127,19 @@ def test_what_may_be_private_is_refused_and_nothing_is_shared(mine: Home, team: 
     assert (done.code, done.json["error"]["code"]) == (3, "private")
     assert "doubtful holds " in done.json["error"]["message"]
     assert every_byte(team.root) == before
+
+
+def test_what_everybody_is_called_is_no_name_and_what_is_rewritten_is_shown(
+    mine: Home, team: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/import.md: a home folder in a container has the name of an ordinary word."""
+    (tmp_path / "node").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "node"))
+    mine.note("Use node 20 and never node 18.", "r1")
+    mine.note("Ask Ada about quotas.", "r1")
+    done = _share(mine, team, "use-node", "ask-ada")
+    assert "Use node 20 and never node 18." in _on(team, done.json["branch"], "use-node-20-and-never-node-18.md")
+    assert done.json["rewritten"] == ["Ask somebody about quotas."]
 
 
 def test_a_secret_never_leaves(mine: Home, team: Home) -> None:
@@ -190,6 +204,7 @@ def test_where_there_is_no_branch_to_make_nothing_is_shared(
         ("/home/adal/x and /home/other/y", "~/x and ~/y"), (r"C:\Users\bo\x", r"~\x"), ("file:///home/bo/x", "~/x"),
         ("/root/x", "~/x"), ("a.b+c@mail.example.org", "an address"), ("Bo Lind and Ada", "somebody and somebody"),
         ("Use adapters; Adam adapts", "Use adapters; Adam adapts"), ("/homework/x", "/homework/x"),
+        ("Ask ADA, or will it be ada's", "Ask somebody, or will it be ada's"),
         ("the router in /rooted", "the router in /rooted"), ("@types/node 1.2.3", "@types/node 1.2.3"),
     ],
 )  # fmt: skip
