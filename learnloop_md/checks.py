@@ -8,7 +8,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import (
-    codify, documents, guard, head, index, lessonfile, mergestate, notebook, outside, portability, record,
+    codify,
+    documents,
+    guard,
+    head,
+    index,
+    lessonfile,
+    mergestate,
+    notebook,
+    outside,
+    portability,
+    record,
 )
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, life, store, tiers
+from learnloop_md import apply, guard, poison, store, tiers, trust
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import RefusedError, UnableError, UsageError
@@ -133,7 +133,7 @@ def check(key: str, value: Any) -> None:
     if len(text.encode("utf-8")) > VALUE_LIMIT:
         raise RefusedError(f"{key} would hold more than {VALUE_LIMIT} bytes", "state is small", code="too-large")
     for _, said in _said(key, value):
-        life.refuse_poison(key, said)
+        trust.refuse(key, poison.find(said))
         if not all(char in "\n\t" or char.isprintable() for char in said):
             raise RefusedError(f"{key} would hold control characters", "write it without them", code="control-char")
         if tiers.is_prose(said):
