@@ -22,19 +22,26 @@ class Answer(NamedTuple):
 
 
 _UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]|[\ud800-\udfff]"
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]|[\ud800-\udfff]"
 )
+# What GitHub's runner takes for a command: the first at a line's start alone.
+_WORKFLOW = re.compile(r"^(\s*)(?=::)|(?<=##)(?=\[)")
 _RED, _GREEN, _CYAN, _BOLD, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
 
 
 def visible(text: str) -> str:
-    """text with control and hidden characters written out, so that no lesson can steer a terminal."""
+    """One line with control and hidden characters written out: no lesson steers a terminal or a workflow by it."""
 
     def written(match: re.Match[str]) -> str:
         code = ord(match[0])
         return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
-    return _UNPRINTABLE.sub(written, text)
+    return _WORKFLOW.sub(r"\1\\", _UNPRINTABLE.sub(written, text))
+
+
+def json_text(data: Any, indent: int | None = None) -> str:
+    """data as JSON in which no text is a workflow command, however it is printed."""
+    return json.dumps(data, ensure_ascii=False, indent=indent).replace("##[", "#\\u0023[")
 
 
 def visible_lines(text: str) -> str:
@@ -76,7 +83,7 @@ def give(answer: Answer, *, as_json: bool) -> int:
     for notice in answer.notices:
         print(f"learnloop: {visible(notice)}", file=sys.stderr)
     if as_json:
-        print(json.dumps(dict(answer.data), ensure_ascii=False))
+        print(json_text(dict(answer.data)))
     elif answer.text:
         print(answer.text.rstrip("\n"))
     return answer.code
@@ -90,7 +97,7 @@ def told_error(error: LearnloopError) -> dict[str, Any]:
 def give_error(error: LearnloopError, *, as_json: bool) -> int:
     """Print an error as one line and its way out, and give its exit code (R004-95)."""
     if as_json:
-        print(json.dumps(told_error(error), ensure_ascii=False))
+        print(json_text(told_error(error)))
     else:
         print(f"learnloop: {error_line(error)}", file=sys.stderr)
     return error.exit_code

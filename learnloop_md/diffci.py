@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 from learnloop_md import __version__
-from learnloop_md.answer import visible
+from learnloop_md.answer import json_text, visible
 from learnloop_md.checks import ERROR, WARNING
 from learnloop_md.comparison import Comparison, Found, headline, verdict
 from learnloop_md.errors import LearnloopError
@@ -75,7 +74,7 @@ def sarif(comparison: Comparison) -> str:
         "columnKind": "unicodeCodePoints",
         "results": list(_results(rows, codes)),
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=1)
+    return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 
 
 def rule_id(code: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 from learnloop_md import comparing, diffci, diffmarkdown, difftext, git, sides
-from learnloop_md.answer import Answer
+from learnloop_md.answer import Answer, json_text
 from learnloop_md.calls import Call
 from learnloop_md.changes import KINDS
 from learnloop_md.comparison import GROUPS, Comparison, data, fails
@@ -42,7 +41,7 @@ def _rendered(found: Comparison, form: str) -> str:
         return diffci.annotated(found)
     if form == "sarif":
         return diffci.sarif(found)
-    return json.dumps(data(found), ensure_ascii=False) if form == "json" else difftext.rendered(found)
+    return json_text(data(found)) if form == "json" else difftext.rendered(found)
 
 
 def _wanted(text: str) -> list[str]:

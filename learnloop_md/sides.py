@@ -320,10 +320,7 @@ def assemble(side: Side, place: Place, *, unscanned: Mapping[str, bytes] | None 
     refused: list[Quarantined] = []
     for path in paths:
         inner = path.removeprefix(prefix)
-        if inner.isprintable():
-            found = side.content(path)
-        else:
-            found = Quarantined(inner, "bad-name", 1, "its name holds hidden, control or undecodable characters")
+        found = store.bad_name(inner) or side.content(path)
         if isinstance(found, Quarantined):
             refused.append(found._replace(path=inner))
         elif found is not None:

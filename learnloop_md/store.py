@@ -68,13 +68,20 @@ def _walk(folder: Path, inside: str) -> Iterator[tuple[str, int]]:
                 yield f"{inner}/{name}" if inner else name, handle
 
 
-def _read_one(folder: Path, path: str, where: int) -> bytes | str | Quarantined:
-    """The bytes of a file; for a link inside the memory the path it leads to; else why it is not read."""
-    name = path.rpartition("/")[2]
+def bad_name(path: str) -> Quarantined | None:
+    """Why a file of this path is not read, None where its name stands in nobody's way (security: names)."""
     if not path.isprintable():  # git, documents and terminals would each read such a name another way
         return Quarantined(path, "bad-name", 1, "its name holds hidden, control or undecodable characters")
-    if not _ACTING.isdisjoint(name):  # a name is told beside the lesson: it must not end a code span or begin a tag
+    if not _ACTING.isdisjoint(path.rpartition("/")[2]):  # told beside the lesson, it would end a code span, begin a tag
         return Quarantined(path, "bad-name", 1, "its name holds one of < > `")
+    return None
+
+
+def _read_one(folder: Path, path: str, where: int) -> bytes | str | Quarantined:
+    """The bytes of a file; for a link inside the memory the path it leads to; else why it is not read."""
+    if bad := bad_name(path):
+        return bad
+    name = path.rpartition("/")[2]
     try:
         info = os.stat(name, dir_fd=where, follow_symlinks=False)
         if stat.S_ISLNK(info.st_mode):

@@ -239,6 +239,22 @@ def test_a_secret_in_a_files_name_is_found_and_never_told(home: Path, learnloop:
     assert ("berth" in done.out, key in done.out) == (True, False)
 
 
+@pytest.mark.parametrize("name", ["a<b", "a`b", "nl\nx", "link"])
+def test_what_the_work_tree_would_not_serve_is_found_in_git_too(home: Path, learnloop: Run, name: str) -> None:
+    """security: names on disk hold no `<`, `>`, backtick or control character; links are not followed."""
+    file = home / FOLDER / f"{name}.md"
+    if name == "link":
+        file.symlink_to("/etc/passwd")
+    else:
+        file.write_text("Shout at the gulls.\n")
+    git(home, "add", "-A")
+    for words in ("check", "check --staged", "check --hook", "diff --staged --fail-on error"):
+        assert learnloop(*words.split(), cwd=home).code == 1, words
+    git(home, "commit", "-q", "-m", "By hand")
+    assert learnloop("diff", "HEAD~1..HEAD", "--fail-on", "error", cwd=home).code == 1
+    assert "gulls" not in learnloop("replay", cwd=home).out
+
+
 def test_a_secret_of_a_commit_message_is_never_told(home: Path, learnloop: Run) -> None:
     """security: nothing of a secret goes to the output, whoever wrote it where."""
     key = "".join(("ghp_", "Ab1" * 12))

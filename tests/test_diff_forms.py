@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from learnloop_md import diffci, diffmarkdown, difftext
+from learnloop_md.answer import json_text
 from learnloop_md.changes import KINDS, Change
 from learnloop_md.comparison import Compared, Comparison, Found, data, fails
 from learnloop_md.errors import UsageError
@@ -90,6 +92,20 @@ def test_a_terminal_is_steered_by_no_lesson() -> None:
     text = difftext.rendered(hostile())
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
     assert "\\x1b[31mred\\u202e" in text
+
+
+FORMS = (difftext.rendered, diffmarkdown.rendered, diffci.annotated, diffci.sarif, lambda told: json_text(data(told)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_has_a_workflow_command_of_a_lesson(form: Callable[[Comparison], str]) -> None:
+    """GitHub's runner takes `::name` at a line's start and `##[name]` anywhere (pull-requests: none comes alive)."""
+    said = "::error::x ##[error]x"
+    texts = dict.fromkeys(("slug", "before", "after", "why", "path"), said)
+    rows = [change(kind, is_loss=kind == "removed", **texts) for kind in KINDS]
+    told = compared(*rows, findings=(found(message=said, path=f"nl\n{said}"),), memory=said)._replace(asked=said)
+    text = re.sub(r"(?m)^::(?:notice|warning) [^:]*::", "", form(told))  # our own
+    assert not re.search(r"(?m)^\s*::|##\[", text)
 
 
 def test_an_annotation_is_one_line_and_its_fields_are_escaped() -> None:
