@@ -63,7 +63,8 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     if len(first) == len(second) and len(off) == 2 and off[1] - off[0] > 1:
         one, other = first[off[0]], second[off[0]]
         kept = [(a.ties[word] & b.ties[word]) - {""} for word in (one, other)]
-        stays = all(kept) and not kept[0] & kept[1]  # each with a preposition of its own: a phrase was moved
+        same = all(a.ties[word] == b.ties[word] for word in (one, other))
+        stays = same and any(kept) and not kept[0] & kept[1]  # a phrase was moved with its preposition
         if not stays and not (
             {one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus
         ):  # "use X. Not Y": "not Y; use X"
