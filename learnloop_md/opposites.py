@@ -83,8 +83,8 @@ def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     """
     once = {w for w in shared if w[0] != "#" and a.words.count(w) == b.words.count(w) == 1}
     moved = {w for w in once if not (a.ties[w] & b.ties[w]) - {""}}
-    for first in a.clauses:
-        for second in b.clauses:
+    for first in a.parts:
+        for second in b.parts:
             both = once & first & second
             here, there = ([w for w in shape.words if w in both] for shape in (a, b))
             place = {w: i for i, w in enumerate(there)}
