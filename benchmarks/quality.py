@@ -304,11 +304,22 @@ extra the words alone decide, and one line says so.
 ## How it decides
 
 **The same.** Two rules are weighed by the words they share, as stems, parts of names and numbers more than others,
-common verbs less; words that stand in the reasons, title or tags of either lesson count half against them. Above the
-threshold they are the same unless one of the guards in `sameness.GUARDS` has a doubt: the numbers differ, the names
-differ, one is turned, another word stands in the same place, roles are swapped, a limit or sign (or a word that denies
-all of it, like "refuse" or "mistake") differs, one says more, one names more, each says more, too short, too long. A
-doubt ends in "near": a missed repeat costs one more entry, a wrong merge loses a lesson.
+common verbs less. Above the threshold they are the same unless one of the guards in `doubts.GUARDS` has a doubt: the
+numbers differ, the names differ, something is written otherwise, one is turned, another word stands in the same place,
+another action is wanted, roles are swapped, a limit or sign differs, the circumstances differ, one says more, one names
+more, each says more, another language, too short, too long. A doubt ends in "near": a missed repeat costs one more
+entry, a wrong merge loses a lesson.
+
+- Code, commands, flags, paths, globs, dotted names, identifiers, operators and numbers with their signs are compared as
+  they are written, inside backticks and outside (`learnloop_md/literals.py`); numbers and signs in their order too. Only
+  prose is compared by stems, and only words of one meaning may stand for each other.
+- Words that stand in the title, reasons or tags of either lesson count half against a candidate. Whether two rules are
+  one is decided by the rules alone.
+- `cleanup` merges by the same rules.
+
+`tests/data/repeats.json` holds 250 pairs made to be hard (one flag, one number, two actors that change places, another
+circumstance) and 94 rules said anew. Of the 250 none may be taken for one lesson; of the 94, 92 are and two are the
+first candidate.
 
 **The opposite.** One rule wants by name what the other does not, sets the contrary word, or negates what the other
 states; and both speak of the same thing. Sharing words is no agreement: the opposite of a rule shares more words with
@@ -323,7 +334,8 @@ right lesson is often far from a task's words and still the nearest.
 
 - A rewording that shares no word and no listed relation with its lesson is not recognised as the same: it is a
   candidate at best.
-- Of other languages than English it knows pairs of CJK characters and the commonest words for "not", no relations.
+- A text in another language or script is the same as another only when the two are equal but for punctuation, spaces
+  and case. Candidates are found by pairs of CJK characters, contradictions by the commonest words for "not".
 - A contradiction between differently worded rules is mostly missed; what is named is named with few false alarms.
 """.replace("{topics}", ", ".join(sorted(WORKED_ON)))
 _PAGE = _PAGE.replace("{{", "{").replace("}}", "}")

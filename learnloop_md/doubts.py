@@ -123,7 +123,9 @@ def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
     for place in sorted(a.keys() & b.keys()):  # a set's own order is another in every process
         mine, other = a[place], b[place]
         if (mine | other) - WEAKER and not but & (mine | other):
-            reworded = (pair.score >= REWORDED or _same_contrast(pair)) and _verbatim(pair.a.said, pair.b.said) < TEMPLATE
+            reworded = (pair.score >= REWORDED or _same_contrast(pair)) and _verbatim(
+                pair.a.said, pair.b.said
+            ) < TEMPLATE
             if not reworded:
                 return Doubt("other words", mine | other)
     return None
@@ -156,7 +158,11 @@ def _same_contrast(pair: Pair) -> bool:
     """Whether two rules set the same thing against the same other thing, and name one of them."""
     a, b = pair.a, pair.b
     wanted, rejected = (a.plus - a.minus) & (b.plus - b.minus), (a.minus - a.plus) & (b.minus - b.plus)
-    return bool(wanted - WEAKER and rejected - WEAKER and (wanted | rejected) & (a.strong & b.strong | {"`" + name for name in a.names}))
+    return bool(
+        wanted - WEAKER
+        and rejected - WEAKER
+        and (wanted | rejected) & (a.strong & b.strong | {"`" + name for name in a.names})
+    )
 
 
 def _before(shape: Shape, alone: frozenset[str]) -> dict[str, set[tuple[str, bool]]]:
@@ -292,6 +298,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
-    limits_differ, one_says_more, a_name_for_another_word, actions_differ, a_name_more, each_says_more, circumstances_differ, a_circumstance_more,
-    places_differ, other_language, too_short, too_long,
+    limits_differ, one_says_more, a_name_for_another_word, actions_differ, a_name_more, each_says_more,
+    circumstances_differ, a_circumstance_more, places_differ, other_language, too_short, too_long,
 )  # fmt: skip

@@ -92,7 +92,7 @@ def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
             for i, pivot in enumerate(here):
                 before = [w for w in here[:i] if w not in ends and place[w] > place[pivot]]
                 after = [w for w in here[i + 1 :] if w not in ends and place[w] < place[pivot]]
-                if pivot not in WEAKER and any(_traded(a, moved, x, y) for x in before for y in after):
+                if any(_traded(a, moved, x, y) for x in before for y in after):
                     return {*before, *after}
     return set()
 
