@@ -30,7 +30,7 @@ class Written(NamedTuple):
 _CODE = re.compile(r"`+([^`\n]+?)`+|(?<!\w)\"([^\"\n]{1,80})\"(?!\w)")
 _NUMBER = re.compile(r"([-+]?)[vV]?(\d+(?:[.,:/x×⁄-]\d+)*)(-?[^\W\d_]*)")
 _HARD = re.compile(
-    r"[_/\\=<>!#&|~^%$@*+:(){}\[\]€£¥°]"  # a sign
+    r"[_/\\=<>!#&|~^%$@*+:(){}\[\]€£¥°\u2190-\u2bff\U0001f300-\U0001faff]"  # a sign
     r"|^-{1,2}\w|^\.\w|\w\.\w"  # a flag, a hidden file, a dotted name
     r"|[a-z][A-Z]|\d"  # camel case, a name with a number in it
 )

@@ -57,7 +57,8 @@ _TURN = words_of("but because since so if when unless while until then use prefe
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _COND = words_of("if when while during unless")  # what they say reaches over "it is"
 _TYING = TIES | _COND | words_of("behind beyond beside inside outside within toward towards across along around")
-_TYING |= words_of("among against despite before after")
+_TYING |= words_of("among against despite before after else otherwise")
+_ALIKE = {"otherwise": "else"}
 _CIRCUMSTANCE = _TYING | words_of("until since once whenever where between that which who whose")
 _CIRCUMSTANCE -= words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
@@ -322,7 +323,7 @@ class _Reader:
     def place(self, raw: str, before: str, *, joined: bool) -> None:
         """Keep what the words behind a grammar word hang on, and where a circumstance or a part ends."""
         if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
-            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
+            self.tie = _ALIKE.get(raw, raw) if raw in _TYING and before not in _PHRASAL else ""
         if raw in _CONJUNCTIONS:
             self.parts.append(set())
         if raw in STOP and raw not in _JOINING:
