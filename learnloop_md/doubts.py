@@ -73,7 +73,11 @@ def a_name_for_another_word(pair: Pair) -> Doubt | None:
 def actions_differ(pair: Pair) -> Doubt | None:
     """Each wants something else done: rotate them, freeze them."""
     mine, theirs = (
-        {w for w in one.verbs - other.verbs - one.reasons - WEAKER if one.words.count(w) > other.words.count(w)}
+        {
+            word
+            for word in one.verbs - other.verbs - other.strong - one.reasons - WEAKER  # a command does what it says
+            if one.words.count(word) > other.words.count(word)
+        }
         for one, other in ((pair.a, pair.b), (pair.b, pair.a))
     )
     if mine and theirs and not _same_contrast(pair):
@@ -101,7 +105,7 @@ def _apart(a: Shape, b: Shape, known: frozenset[str]) -> set[str]:
             for other, more in b.names.items()
             if other not in a.names and " " not in name + other and not more <= parts
         ]
-        told = name in b.names or f" {name} " in f" {b.norm} "
+        told = name in b.names or f" {name} " in f" {b.norm} " or f" {name} " in f" {b.norm.replace('-', ' ')} "
         meant = parts and (parts - WEAKER or parts) <= known and not any(parts & more for more in rivals)
         if not told and not meant:
             away.add(name)
@@ -119,7 +123,9 @@ def other_words(pair: Pair, but: frozenset[str] = frozenset()) -> Doubt | None:
     for place in sorted(a.keys() & b.keys()):  # a set's own order is another in every process
         mine, other = a[place], b[place]
         if (mine | other) - WEAKER and not but & (mine | other):
-            reworded = pair.score >= REWORDED and _verbatim(pair.a.said, pair.b.said) < TEMPLATE
+            reworded = (pair.score >= REWORDED or _same_contrast(pair)) and _verbatim(
+                pair.a.said, pair.b.said
+            ) < TEMPLATE
             if not reworded:
                 return Doubt("other words", mine | other)
     return None
@@ -152,7 +158,11 @@ def _same_contrast(pair: Pair) -> bool:
     """Whether two rules set the same thing against the same other thing, and name one of them."""
     a, b = pair.a, pair.b
     wanted, rejected = (a.plus - a.minus) & (b.plus - b.minus), (a.minus - a.plus) & (b.minus - b.plus)
-    return bool(wanted - WEAKER and rejected - WEAKER and (wanted | rejected) & a.strong & b.strong)
+    return bool(
+        wanted - WEAKER
+        and rejected - WEAKER
+        and (wanted | rejected) & (a.strong & b.strong | {"`" + name for name in a.names})
+    )
 
 
 def _before(shape: Shape, alone: frozenset[str]) -> dict[str, set[tuple[str, bool]]]:
@@ -215,7 +225,8 @@ def one_says_more(pair: Pair) -> Doubt | None:
         more = alone - WEAKER - shape.reasons - pair.known - pair.programs - _classes_of_names(pair, shape)
         bound = any(shape.ties.get(word, set()) & _RESTRICTS for word in more - CLASSES)
         apart = any(part and part - WEAKER and part <= more for part in shape.parts)  # "and refund the card"
-        if more and not other and (bound or apart or not pair.shared & pair.a.strong & pair.b.strong):
+        vague = not other and not pair.shared & pair.a.strong & pair.b.strong
+        if more and (vague or (not other and bound) or (not other - WEAKER and apart)):
             return Doubt("one says more", more)
     return None
 
@@ -248,7 +259,7 @@ def a_circumstance_more(pair: Pair) -> Doubt | None:
     """One names a circumstance of which the other says nothing."""
     for shape, alone in ((pair.a, pair.left), (pair.b, pair.right)):
         for phrase in shape.phrases:
-            own = phrase - WEAKER - shape.reasons
+            own = phrase - WEAKER - shape.reasons - shape.glossed
             if own and own <= alone:
                 return Doubt("one says more", own)
     return None
@@ -287,6 +298,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
-    limits_differ, one_says_more, a_name_for_another_word, actions_differ, a_name_more, each_says_more, circumstances_differ, a_circumstance_more,
-    places_differ, other_language, too_short, too_long,
+    limits_differ, one_says_more, a_name_for_another_word, actions_differ, a_name_more, each_says_more,
+    circumstances_differ, a_circumstance_more, places_differ, other_language, too_short, too_long,
 )  # fmt: skip

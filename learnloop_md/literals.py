@@ -24,18 +24,19 @@ class Written(NamedTuple):
     said: tuple[str, ...]  # all words and things in their order
     prose: frozenset[str]  # the plain words outside code
     initial: frozenset[str]  # those of them that begin a sentence: their capital says nothing
-    bound: dict[str, tuple[str, str]]  # a number -> the words before and after it
+    bound: dict[str, tuple[str, str]]  # a number or a sign -> the words before and after it
 
 
 _CODE = re.compile(r"`+([^`\n]+?)`+|(?<!\w)\"([^\"\n]{1,80})\"(?!\w)")
 _NUMBER = re.compile(r"([-+]?)[vV]?(\d+(?:[.,:/x×⁄-]\d+)*)(-?[^\W\d_]*)")
 _HARD = re.compile(
-    r"[_/\\=<>!#&|~^%$@*+:(){}\[\]€£¥°]"  # a sign
+    r"[_/\\=<>!#&|~^%$@*+:(){}\[\]€£¥°\u2190-\u2bff\U0001f300-\U0001faff]"  # a sign
     r"|^-{1,2}\w|^\.\w|\w\.\w"  # a flag, a hidden file, a dotted name
     r"|[a-z][A-Z]|\d"  # camel case, a name with a number in it
 )
 _SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
 _CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
+_WORDLY = re.compile(r"\w")
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
 _EDGE = re.compile(rf"(?<=[{CJK}])(?=[^{CJK}\s])|(?<=[^{CJK}\s])(?=[{CJK}])")
 _DASHES = str.maketrans({"−": "-", "‐": "-", "‑": "-"})
@@ -52,6 +53,7 @@ def literals(text: str) -> Written:
     prose: set[str] = set()
     initial: set[str] = set()
     numbers: list[int] = []
+    signs: list[int] = []
     begins = True
     for piece, is_code in _pieces(plain(text)[:LONG]):
         here: list[str] = []
@@ -65,6 +67,8 @@ def literals(text: str) -> Written:
                 said += number
             elif word:
                 if is_hard(word):
+                    if not _WORDLY.search(word):
+                        signs.append(len(said))
                     exact.append(word)
                     if not is_code and not _CASED.search(word):
                         loose.add(word.casefold())
@@ -79,7 +83,7 @@ def literals(text: str) -> Written:
             begins = (not is_code and bool(_ENDS_SENTENCE.search(token))) or (begins and not word)
         if is_code and len(here) > 1:
             spans.append(tuple(here))
-    bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers)}
+    bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers + signs)}
     return Written(
         tuple(exact),
         frozenset(loose),
@@ -152,8 +156,8 @@ def differing(a: Written, b: Written) -> set[str]:
         found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
-    signs = [[x for x in one.exact if not re.search(r"\w", x)] for one in (a, b)]
-    if signs[0] != signs[1]:
+    signs = [[x for x in one.exact if not _WORDLY.search(x)] for one in (a, b)]
+    if signs[0] != signs[1] or any(a.bound[x] == b.bound[x][::-1] != b.bound[x] for x in signs[0]):  # a < b, b < a
         found.update(*signs)
     return found
 
@@ -212,7 +216,9 @@ def _within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
 
 def unbound(a: Written, b: Written, parts: Sequence[Sequence[frozenset[str]]]) -> set[str]:
     """Numbers that stand in another order and are not said of the same things; parts are those of the two sentences."""
-    first, second = (list(dict.fromkeys(x for x in one.exact if x in a.bound and x in b.bound)) for one in (a, b))
+    first, second = (
+        list(dict.fromkeys(x for x in one.exact if x[0] == "#" and x in a.bound and x in b.bound)) for one in (a, b)
+    )
     if first == second:
         return set()
     loose = {x for x in first if not any(p and p == q for p, q in zip(a.bound[x], b.bound[x], strict=True))}

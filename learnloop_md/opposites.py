@@ -63,7 +63,8 @@ def swapped(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     if len(first) == len(second) and len(off) == 2 and off[1] - off[0] > 1:
         one, other = first[off[0]], second[off[0]]
         kept = [(a.ties[word] & b.ties[word]) - {""} for word in (one, other)]
-        stays = all(kept) and not kept[0] & kept[1]  # each with a preposition of its own: a phrase was moved
+        same = all(a.ties[word] == b.ties[word] for word in (one, other))
+        stays = same and any(kept) and not kept[0] & kept[1]  # a phrase was moved with its preposition
         if not stays and not (
             {one, other} & a.plus & b.plus and {one, other} & a.minus & b.minus
         ):  # "use X. Not Y": "not Y; use X"
@@ -82,8 +83,8 @@ def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
     """
     once = {w for w in shared if w[0] != "#" and a.words.count(w) == b.words.count(w) == 1}
     moved = {w for w in once if not (a.ties[w] & b.ties[w]) - {""}}
-    for first in a.clauses:
-        for second in b.clauses:
+    for first in a.parts:
+        for second in b.parts:
             both = once & first & second
             here, there = ([w for w in shape.words if w in both] for shape in (a, b))
             place = {w: i for i, w in enumerate(there)}
@@ -91,7 +92,7 @@ def _around_a_pivot(a: Shape, b: Shape, shared: frozenset[str]) -> set[str]:
             for i, pivot in enumerate(here):
                 before = [w for w in here[:i] if w not in ends and place[w] > place[pivot]]
                 after = [w for w in here[i + 1 :] if w not in ends and place[w] < place[pivot]]
-                if pivot not in WEAKER and any(_traded(a, moved, x, y) for x in before for y in after):
+                if any(_traded(a, moved, x, y) for x in before for y in after):
                     return {*before, *after}
     return set()
 

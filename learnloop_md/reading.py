@@ -31,6 +31,7 @@ class Shape(NamedTuple):
     listed: frozenset[str]  # members of an enumeration, which may stand in any order
     parts: tuple[frozenset[str], ...]  # the words of each member of a sentence: between stops, "and", "then", "because"
     verbs: frozenset[str]  # what may be a verb by its place: first in a clause, behind must, to, not
+    glossed: frozenset[str]  # words that are explained by code behind them: the Makefile (`make test`)
     phrases: tuple[frozenset[str], ...]  # the words of each circumstance: on Windows, after a rollback
 
 
@@ -56,8 +57,9 @@ _TURN = words_of("but because since so if when unless while until then use prefe
 _WHOSE = words_of("that which who you if when")  # "lines you don't change" negates no rule
 _COND = words_of("if when while during unless")  # what they say reaches over "it is"
 _TYING = TIES | _COND | words_of("behind beyond beside inside outside within toward towards across along around")
-_TYING |= words_of("among against despite")
-_CIRCUMSTANCE = _TYING | words_of("before after until since once whenever where between that which who whose")
+_TYING |= words_of("among against despite before after else otherwise")
+_ALIKE = {"otherwise": "else"}
+_CIRCUMSTANCE = _TYING | words_of("until since once whenever where between that which who whose")
 _CIRCUMSTANCE -= words_of("of as than")
 _JOINING = ARTICLES | words_of("and or all any both each every some such same")
 _VERBAL = words_of("to be must should shall may can could will would not never always don't dont please and or then")
@@ -121,6 +123,7 @@ _NAME = re.compile(
 _SAID = re.compile(rf"[^\W{CJK}](?:[\w.'-]*\w)?|[{CJK}]")
 _LIST = re.compile(r"[\w`.-]+(?:, [\w`.-]+)*,? (?:and|or) [\w`.-]+")
 BITS = re.compile(r"[^\W_]+")
+_GLOSS = re.compile(r"(\w+) \(`[^`\n]+`\)")
 _SIGNS = re.compile(r"[<>=!+#&|~^%$@*\\]+")
 _WRITTEN = frozenset("/\\.-_:@#%&*!?()[]{}")  # such signs may belong to code; the literals tell
 _QUOTES = str.maketrans("‘’“”´", "''\"\"'")
@@ -202,10 +205,11 @@ def read(text: str) -> Shape:
     listed = frozenset(stem(word) for m in _LIST.finditer(body.casefold()) for word in BITS.findall(m[0]))
     parts = tuple(frozenset(part) for part in reader.parts if part)
     verbs = frozenset(reader.verbs)
+    glossed = frozenset(stem(m[1]) for m in _GLOSS.finditer(body.casefold()))
     phrases = tuple(frozenset(phrase) for phrase in reader.phrases if phrase)
     return Shape(
         norm, words, names, plus, minus, order, ties, forms, small, reasons, strong, said, clauses, listed, parts,
-        verbs, phrases,
+        verbs, glossed, phrases,
     )  # fmt: skip
 
 
@@ -267,7 +271,7 @@ class _Reader:
                 self.phrases[-1].append(one)
         if name:
             self.names.setdefault(name, set()).update(stems)
-            self.clause.append((name, self.sign, tells))
+            self.clause.append(("`" + name, self.sign, tells))  # apart from its words: `/users`, not `/user`
         if self.non:
             self.sign, self.non = True, False
         self.last = ""
@@ -309,7 +313,7 @@ class _Reader:
         """Keep a word that is no grammar."""
         one = "#" + DIGITS[raw] if raw in DIGITS else stem(raw)
         self.forms[one] = raw
-        if before in _VERBAL or self.begins():
+        if before in _VERBAL or (not before and self.begins()):
             self.verbs.add(one)
         if raw.endswith("ly"):  # an adverb hangs on the verb: "on 8081 locally"
             self.tie = ""
@@ -319,7 +323,7 @@ class _Reader:
     def place(self, raw: str, before: str, *, joined: bool) -> None:
         """Keep what the words behind a grammar word hang on, and where a circumstance or a part ends."""
         if raw in _TYING or (raw in STOP and raw not in ARTICLES and self.tie not in _COND):
-            self.tie = raw if raw in _TYING and before not in _PHRASAL else ""
+            self.tie = _ALIKE.get(raw, raw) if raw in _TYING and before not in _PHRASAL else ""
         if raw in _CONJUNCTIONS:
             self.parts.append(set())
         if raw in STOP and raw not in _JOINING:

@@ -142,7 +142,7 @@ def _share_of_the_shorter(pair: Pair, besides: frozenset[str]) -> float:
 
 def _told(pair: Pair, doubt: Doubt) -> str:
     forms = pair.a.forms | pair.b.forms
-    words = sorted({forms.get(word, word).lstrip("#") or word for word in doubt.words})
+    words = sorted({forms.get(word, word).lstrip("#`") or word for word in doubt.words})
     return doubt.why + (": " + ", ".join(words) if words else "")
 
 

