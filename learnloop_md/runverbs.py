@@ -172,6 +172,7 @@ def show_stats(call: Call) -> Answer:
     found = stats.collect(
         loaded.lessons.values(), runlog.load(place), _relapses(loaded), place.settings.sightings_to_graduate
     )
+    found["unreadable_runs"] = runlog.unreadable(place)
     return Answer(stats.text(found), found, tuple(stats.warnings(found)))
 
 
