@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 Folder = str | os.PathLike[str]
+_NUMBERS, _FLAGS = ("limit", "budget"), ("new", "manual", "verified")
 
 
 class Change(NamedTuple):
@@ -92,7 +93,7 @@ class Memory:
 
     def __init__(self, where: Folder | None = None, *, run: str = "", today: str = "") -> None:
         self._cwd = Path.cwd()
-        self._always = {"memory": os.fspath(where) if where is not None else "", "run": run, "today": today}
+        self._always = {"memory": "" if where is None else _path(where), "run": run, "today": today}
         found = self._call().target
         _ = self._call().asked  # a wrong run or day is told now
         self._always["memory"] = str(found.folder)
@@ -112,7 +113,7 @@ class Memory:
     def lesson(self, name: str) -> Lesson:
         """One lesson, by its slug or any unique beginning of it (R004-98). Raises UsageError for no or several."""
         loaded = snapshots.load(self._call().place)
-        return loaded.lessons[snapshots.find_slug(loaded, name)]
+        return loaded.lessons[snapshots.find_slug(loaded, _text(name, "the name"))]
 
     def digest(self, budget: int = 2000) -> str:
         """The memory's digest for a person or a prompt, at most budget characters long (R004-70, R004-71)."""
@@ -214,7 +215,8 @@ class Memory:
         into: a folder that gets the learnings.md, or another markdown file; else the skill's own folder, or the
         repository's root.
         """
-        path = "" if into is None else str(self._cwd / into / "learnings.md" if _is_folder(self._cwd, into) else into)
+        path = "" if into is None else _path(into)
+        path = str(self._cwd / path / "learnings.md") if path and _is_folder(self._cwd, path) else path
         return self._change("promote", slug=name, into=path)
 
     # --- runs ---------------------------------------------------------------------------------------------------------
@@ -272,7 +274,9 @@ class Memory:
     def _call(self, **words: Any) -> Call:
         """A call of a command; what is empty counts as not given, but for a limit of 0, which is wrong."""
         all_words = (self._always | words).items()
-        given = {key: value for key, value in all_words if value is not False and value not in ("", [])}
+        given = {key: value for key, value in all_words if not (value is False or value is None or value in ("", []))}
+        for key, value in given.items():
+            _check(key, value)
         return Call(given, self._cwd)
 
     def _answer(self, command: str, **words: Any) -> Answer:
@@ -315,34 +319,41 @@ class Learnings(Memory):
 
 def save_learning(learning: Mapping[str, Any], memory: Memory | None = None) -> Change:
     """Keep the record of a run, whatever its outcome (R000-25): `Memory.capture`; memory: else the one found here."""
-    return (memory or Memory()).capture(learning)
+    return _found(memory).capture(learning)
 
 
 def add_learning(learning: Mapping[str, Any], memory: Memory | None = None) -> Change:
     """Keep a record that a person wrote: the same fields, confidence 1.0, confirmed by a person (R000-63)."""
-    return save_learning({**learning, "confidence": 1.0, "human_confirmed": True}, memory)
+    told = {**learning, "confidence": 1.0, "human_confirmed": True} if isinstance(learning, Mapping) else learning
+    return save_learning(told, memory)
 
 
 def fetch_learnings(task_type: str = "", task_description: str = "", memory: Memory | None = None) -> Recalled:
     """The five lessons that fit a task, those of another task type left out (R000-25, R000-30): `Memory.recall`."""
-    return (memory or Memory()).recall(task_description, task_type=task_type)
+    return _found(memory).recall(task_description, task_type=task_type)
 
 
 def memory_remember(text: str, tags: Iterable[str] = (), memory: Memory | None = None) -> Change:
     """Keep what a verified run taught (R003-52): `Memory.remember`."""
-    return (memory or Memory()).remember(text, tags)
+    return _found(memory).remember(text, tags)
 
 
 def memory_recall(query: str, limit: int = 5, memory: Memory | None = None) -> Recalled:
     """The lessons that fit, at most limit of them (R003-52): `Memory.recall`."""
-    return (memory or Memory()).recall(query, limit)
+    return _found(memory).recall(query, limit)
+
+
+def _found(memory: Memory | None) -> Memory:
+    if memory is not None and not isinstance(memory, Memory):
+        raise UsageError(f"{memory!r} is no Memory", "give one: Memory(folder)")
+    return memory or Memory()
 
 
 def _by_name(name_or_dir: Folder | None) -> Folder | None:
     """A skill's folder where a name is given, else what was given. Raises UnableError for a name that is none."""
     if name_or_dir is None:
         return None
-    cwd, name = Path.cwd(), os.fspath(name_or_dir)
+    cwd, name = Path.cwd(), _path(name_or_dir)
     if _is_folder(cwd, name):
         return name
     repo = repos.near(cwd)
@@ -359,12 +370,41 @@ def _is_folder(cwd: Path, name: Folder) -> bool:
 
 def _texts(values: Iterable[str]) -> list[str]:
     """Several texts; one alone is no list of its letters."""
-    return [values] if isinstance(values, str) else list(values)
+    if isinstance(values, str):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise UsageError(f"{values!r} is no list of texts", "give texts, one by one")
+    return list(values)
+
+
+def _text(value: str, what: str) -> str:
+    """A value as it is. Raises UsageError for what is no text."""
+    if not isinstance(value, str):
+        raise UsageError(f"{what} is {value!r}, not a text", "give a text")
+    return value
+
+
+def _path(folder: Folder) -> str:
+    """A folder's path. Raises UsageError for what names none."""
+    path = os.fspath(folder) if isinstance(folder, (str, os.PathLike)) else ""
+    if not isinstance(path, str) or not path:
+        raise UsageError(f"{folder!r} names no folder", "give a path, or a skill's name")
+    return path
+
+
+def _check(key: str, value: object) -> None:
+    """Raises UsageError for a value that the command line could not have given."""
+    if key in _NUMBERS:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise UsageError(f"{key} is {value!r}, not a whole number", "give a number")
+    elif key not in _FLAGS:
+        for text in value if isinstance(value, list) else [value]:
+            _text(text, key)  # type: ignore[arg-type]
 
 
 def _no_dash(rule: str) -> str:
     """To the command "-" means standard input, which belongs to the program that calls."""
-    if rule.strip() == "-":
+    if _text(rule, "the rule").strip() == "-":
         raise UsageError("there is no rule to note", "give the rule's text", code="empty")
     return rule
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from learnloop_md import incoming
+from learnloop_md import incoming, mergestate
 from learnloop_md import record as records
 from learnloop_md.errors import RefusedError
 from learnloop_md.incoming import Fault, Item
@@ -36,9 +36,9 @@ def read(text: str, name: str, today: str) -> tuple[list[Item], list[Fault]]:
 
 def _parsed(line: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=mergestate.unique)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise RefusedError(f"no JSON: {reason}") from error
     if not isinstance(value, dict):
         raise RefusedError("not a JSON object")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from learnloop_md import incoming, runlog
 from learnloop_md.errors import UnableError
 from learnloop_md.incoming import Fault, Item
-from learnloop_md.lesson import KINDS, Event, fold
+from learnloop_md.lesson import KINDS, Event, fold, is_day
 from learnloop_md.lines import scan
 from learnloop_md.runlog import Run
 
@@ -84,7 +84,8 @@ def _lesson(row: Row, name: str, today: str) -> Any:
 
 
 def _run(row: Row, name: str, today: str) -> Run:
-    time = _text(row, "created_at") or f"{today}T00:00:00Z"
+    time = _text(row, "created_at")
+    time = time if is_day(time[:10]) else f"{today}T00:00:00Z"
     digits = re.sub(r"\D", "", time)[:14]
     return Run(
         id=f"run_{digits[:8]}_{digits[8:14] or '000000'}_steer-{name}-" + re.sub(r"\W", "-", str(row["id"])),

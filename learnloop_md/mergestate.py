@@ -56,7 +56,7 @@ def parse(text: str) -> State:
 
 def value_of(text: str) -> Any:
     """The JSON value in a text. Raises ValueError, also for what is no number and for a key that stands twice."""
-    return json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=_pairs)
+    return json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=unique)
 
 
 def _int(digits: str) -> int:
@@ -69,7 +69,8 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> State:
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object's pairs as a dictionary. Raises ValueError for a key that stands twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         double = next(key for n, (key, _) in enumerate(pairs) if key in (known for known, _ in pairs[:n]))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from learnloop_md import head, headedit, store
+from learnloop_md.lesson import is_day
 from learnloop_md.place import RUNS, Place
 from learnloop_md.tree import Field, HeadError, Tree, field_of
 
@@ -62,7 +63,7 @@ def parse(text: str) -> Run | None:
     run_id = _text(tree, "id")  # names a file: one that would lead elsewhere is no run's
     if parts is None or not run_id or "/" in run_id or not run_id.isprintable():
         return None
-    if _text(tree, "status") not in STATUS_OF:
+    if _text(tree, "status") not in STATUS_OF or not is_day(_text(tree, "created_at")[:10]):
         return None
     texts = ("created_at", "skill", "skill_version", "workspace", "task", "began_at")
     answer = _text(tree, "human_confirmed")
@@ -85,12 +86,21 @@ def _text(tree: dict[str, Tree], key: str) -> str:
 
 def load(place: Place) -> list[Run]:
     """The runs that are remembered, oldest first; what is no run is passed over."""
-    found = []
+    return sorted(filter(None, _files(place).values()), key=lambda run: (run.created_at, run.id))
+
+
+def unreadable(place: Place) -> list[str]:
+    """The files among the runs that are none, by their paths in the memory."""
+    return [path for path, run in _files(place).items() if run is None]
+
+
+def _files(place: Place) -> dict[str, Run | None]:
+    found = {}
     for path in sorted((place.folder / RUNS).rglob("*.md")):
         data = store.read_bytes(path) if path.is_file() and not path.is_symlink() else None
-        if data is not None and (run := parse(data.decode("utf-8", "replace"))):
-            found.append(run)
-    return sorted(found, key=lambda run: (run.created_at, run.id))
+        run = parse(data.decode("utf-8", "replace")) if data is not None else None
+        found[path.relative_to(place.folder).as_posix()] = run
+    return found
 
 
 def show_to_git(place: Place) -> None:

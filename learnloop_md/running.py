@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from learnloop_md import apply, guard, life, place, runlog, runs, skill, store
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
+from learnloop_md.lesson import RULE_LIMIT
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
@@ -53,7 +55,9 @@ def new_id(today: str) -> str:
 
 def start(session: str, asked: Asked, *, home: str = "", skill_name: str = "", task: str = "") -> OpenRun:
     """Open a run: from now on notes are held. Raises UsageError where one is open in this session."""
-    guard.refuse_secrets({"--skill": skill_name, "--task": task})
+    _check_words({"--skill": skill_name, "--task": task})
+    if skill_name and not re.fullmatch(r"\w[\w.-]*", skill_name):
+        raise UsageError(f"--skill {skill_name!r} is no skill's name", "use letters, digits, '-', '_' and '.'")
     opened = OpenRun(session, new_id(asked.today), now_of(asked.today), home, skill_name, task)
     with runs.locked(session):
         if there := runs.current(session):
@@ -122,10 +126,10 @@ def finish(
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
             hint = "say --verified when the result was checked; else: run finish failed, or run abandon"
             raise RefusedError(f"{count}, and the run is not verified", hint, code="unverified")
-        if asked.dry_run:
-            return Ended(_run(where, asked, status, opened, note, (), verified=verified))
         kept, refused = _flushed(held, asked) if verified else ((), ())
         dropped = () if verified else tuple(_rule(row) for row in held)
+        if asked.dry_run:
+            return Ended(_run(where, asked, status, opened, note, (), verified=verified), kept, dropped, refused)
         here = [row.outcome.slug for row in kept if row.place.folder == where.folder]
         slugs = [*(opened.kept if opened else ()), *here]
         run = _run(where, asked, status, opened, note, slugs, verified=verified)
@@ -140,7 +144,17 @@ def _check(status: str, note: str, *, verified: bool) -> None:
         raise UsageError(f"a run does not end {status!r}", f"say one of: {', '.join(runlog.STATUSES)}")
     if verified and status != "ok":
         raise UsageError(f"a run that ended {status} is not verified", "leave --verified away")
-    guard.refuse_secrets({"--note": note})
+    _check_words({"--note": note})
+
+
+def _check_words(words: dict[str, str]) -> None:
+    """Raises RefusedError for a secret, for what is no sentence, for control and hidden characters."""
+    guard.refuse_secrets(words)
+    for option, said in words.items():
+        life.refuse_poison(option, said)
+        if len(said) > RULE_LIMIT or not all(char in "\n\t" or char.isprintable() for char in said):
+            message = f"{option} has control characters, or more than {RULE_LIMIT} characters"
+            raise RefusedError(message, "say it in a sentence", code="too-long")
 
 
 def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple[tuple[str, LearnloopError], ...]]:

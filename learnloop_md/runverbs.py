@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from learnloop_md import account, capture, memory, record, runlog, running, skill, stats, verbs
+from learnloop_md import account, capture, memory, mergestate, record, runlog, running, skill, stats, verbs
 from learnloop_md.answer import Answer, visible
 from learnloop_md.apply import Done
 from learnloop_md.calls import Call
@@ -17,11 +17,13 @@ from learnloop_md.running import Ended
 
 def capture_run(call: Call) -> Answer:
     """Keep the record of a run, whatever its outcome; or print what to ask for it."""
+    source, asks = call.text("from_"), bool(call.text("task") or call.text("log"))
+    if call.flag("prompt") == bool(source) or (source and asks):
+        hint = "learnloop capture --from FILE (- for standard input), or capture --prompt [--task T] [--log L]"
+        raise UsageError("say either a record, or what to ask for one", hint)
     if call.flag("prompt"):
         text = record.prompt(call.text("task"), call.text("log"))
         return Answer(text, {"prompt": text})
-    if not call.text("from_"):
-        raise UsageError("there is no record", "give one: learnloop capture --from FILE, or - for standard input")
     return keep_record(call, _json(_read(call)))
 
 
@@ -55,7 +57,7 @@ def _json(text: str) -> Any:
     if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
         text = "\n".join(lines[1:-1])
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=mergestate.unique)
     except (ValueError, RecursionError) as error:
         where = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error
         raise UsageError(f"no JSON: {where}", "learnloop capture --prompt tells the form") from error
@@ -124,7 +126,7 @@ def _finish(call: Call, status: str, home: str = "") -> Answer:
     note, verified = call.text("note"), call.flag("verified")
     ended = running.finish(call.session, call.target, call.asked, status, home=home, note=note, verified=verified)
     if call.flag("dry_run"):
-        return Answer(f"a run would be recorded as {status}", _data(call, "recorded", status=status))
+        return _told_before(call, ended)
     data = _data(
         call,
         "recorded",
@@ -139,6 +141,16 @@ def _finish(call: Call, status: str, home: str = "") -> Answer:
     )
     data["paths"] = list(dict.fromkeys([*data["paths"], runlog.path_of(ended.run.id)]))
     return Answer("\n".join(_words(ended)), data, _notices(ended.done), code=1 if ended.refused else 0)
+
+
+def _told_before(call: Call, ended: Ended) -> Answer:
+    """What a dry run shows: how it would be recorded, the commits of what would be kept, and what would be lost."""
+    rows = [account.told(row.place, row.done, row.outcome, dry_run=True) for row in ended.kept]
+    lines = [f"a run would be recorded as {ended.run.status}", *(row.text for row in rows)]
+    lines += [f"would be dropped: {visible(rule)}" for rule in ended.dropped]
+    lines += [f"would be refused: {visible(rule)}: {error.message}" for rule, error in ended.refused]
+    data = _data(call, "recorded", status=ended.run.status)
+    return Answer("\n".join(lines), data | {"plans": [plan for row in rows for plan in row.data["plans"]]})
 
 
 def _words(ended: Ended) -> list[str]:
@@ -172,6 +184,7 @@ def show_stats(call: Call) -> Answer:
     found = stats.collect(
         loaded.lessons.values(), runlog.load(place), _relapses(loaded), place.settings.sightings_to_graduate
     )
+    found["unreadable_runs"] = runlog.unreadable(place)
     return Answer(stats.text(found), found, tuple(stats.warnings(found)))
 
 

@@ -69,7 +69,7 @@ def incr(place: Place, asked: Asked, key: str, by: int = 1) -> Stored:
 
     def counted(old: Any) -> Any:
         if isinstance(old, bool) or not isinstance(old, (int, type(None))):
-            raise UsageError(f"{key} is {old!r}, no whole number", f"set it first: learnloop state set {key} 0")
+            raise UsageError(f"{key} is {_short(old)}, no whole number", f"set it first: learnloop state set {key} 0")
         return (old or 0) + by
 
     return _change(place, asked, key, counted)

@@ -136,8 +136,11 @@ def _lessons_line(found: dict[str, Any]) -> str:
 
 def warnings(found: dict[str, Any]) -> list[str]:
     """What a person should look at (R000-60)."""
-    recent = found["recent"]
-    if not recent["warning"]:
-        return []
-    share = f"{recent['failures']} of the last {recent['records']} records are failures"
-    return [f"{share}, more than {TOO_MANY} %: something in the skill or its surroundings changed"]
+    recent, said = found["recent"], []
+    if recent["warning"]:
+        share = f"{recent['failures']} of the last {recent['records']} records are failures"
+        said.append(f"{share}, more than {TOO_MANY} %: something in the skill or its surroundings changed")
+    if bad := found.get("unreadable_runs"):
+        more = f" and {len(bad) - 3} more" if bad[3:] else ""
+        said.append(f"no run, and not counted: {', '.join(bad[:3])}{more}")
+    return said

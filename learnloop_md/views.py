@@ -14,7 +14,7 @@ from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
 from learnloop_md.fence import tokens
 from learnloop_md.guard import unsecret_path
-from learnloop_md.lesson import STATES, Lesson, age_days, confidence
+from learnloop_md.lesson import STATES, TYPES, Lesson, age_days, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
@@ -160,6 +160,8 @@ def recall_lessons(call: Call) -> Answer:
         raise UsageError(f"--format {chosen!r} is not known", f"use one of: {', '.join(guidance.FORMATS)}")
     task = call.text("task")
     place = call.place
+    if (type_ := call.text("type")) and type_ not in TYPES:
+        raise UsageError(f"--type {type_!r} is not known", f"use one of: {', '.join(TYPES)}")
     query = recall.Query(task, call.text("task_type"), call.text("type"), call.many("tag"), call.many("stack"))
     notices: list[str] = []
     least = _least_likeness(call)

@@ -129,7 +129,7 @@ def test_every_text_is_under_200_characters(home: Home, field: str, size: int, c
     assert _capture(home, {**SUCCESS, field: ("word " * 40)[:size].strip().ljust(size, "x")}).code == code
 
 
-@pytest.mark.parametrize("text", ["", "no", "[1", '{"a": 1', "\x00"])
+@pytest.mark.parametrize("text", ["", "no", "[1", '{"a": 1', "\x00", '{"confidence": 0.8, "confidence": 0.1}'])
 def test_what_is_no_json_is_a_wrong_word(home: Home, text: str) -> None:
     """Exit 2, and the way out."""
     file = home.root / "reply.txt"
@@ -142,6 +142,8 @@ def test_what_is_no_json_is_a_wrong_word(home: Home, text: str) -> None:
 def test_a_missing_file_and_no_file_are_wrong_words(home: Home) -> None:
     assert home.run("capture").code == 2
     assert home.run("capture", "--from", "nowhere.json").code == 2
+    for words in (("--prompt", "--from", "r.json"), ("--task", "x", "--from", "r.json"), ("--task", "x")):
+        assert "say either a record" in home.run("capture", *words).err  # no option is ignored without a word
 
 
 def test_a_reply_comes_from_standard_input_with_or_without_a_fence(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

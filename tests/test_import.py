@@ -103,10 +103,17 @@ def test_records_come_in_and_go_out_as_equal_json(home: Home) -> None:
 def test_bad_lines_keep_all_others_out_and_are_all_named(project: Home) -> None:
     """R000-73: none without --partial, with each line's number."""
     before = project.bytes(), git(project.root, "rev-parse", "HEAD")
-    bad = [{**RECORDS[1], "outcome": "bad"}, {"text": f"Use {KEY}"}, "{", "[1]", {"tweet": "T1"}]
+    bad = [
+        {**RECORDS[1], "outcome": "bad"},
+        {"text": f"Use {KEY}"},
+        "{",
+        "[1]",
+        {"tweet": "T1"},
+        '{"text": "a", "text": "b"}',
+    ]
     done = _bring(project, _jsonl(project, RECORDS[0], *bad))
     assert (done.code, done.json["error"]["code"]) == (3, "bad-lines")
-    assert re.findall(r"line (\d): ", done.json["error"]["message"]) == ["2", "3", "4", "5", "6"]
+    assert re.findall(r"line (\d): ", done.json["error"]["message"]) == ["2", "3", "4", "5", "6", "7"]
     assert KEY not in done.out + done.err
     assert (project.bytes(), git(project.root, "rev-parse", "HEAD")) == before
 

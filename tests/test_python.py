@@ -377,6 +377,19 @@ def test_a_secret_is_refused_and_never_shown(here: Path, repo: Path) -> None:
         (lambda m: m.digest(0), UsageError, "usage"),
         (lambda m: m.recall("x", 0), UsageError, "usage"),
         (lambda m: m.recall("x", format="yaml"), UsageError, "usage"),
+        (lambda m: m.recall("x", type="rumour"), UsageError, "usage"),
+        (lambda m: m.note(None), UsageError, "usage"),
+        (lambda m: m.note(b"bytes"), UsageError, "usage"),
+        (lambda m: m.note("Use uv.", why=5), UsageError, "usage"),
+        (lambda m: m.note("Use uv.", tags=[1]), UsageError, "usage"),
+        (lambda m: m.note("Use uv.", tags=1), UsageError, "usage"),
+        (lambda m: m.lesson(None), UsageError, "usage"),
+        (lambda m: m.confirm(5), UsageError, "usage"),
+        (lambda m: m.promote("use", into=5), UsageError, "usage"),
+        (lambda m: m.digest("x"), UsageError, "usage"),
+        (lambda m: m.recall(5), UsageError, "usage"),
+        (lambda m: fetch_learnings(memory="str"), UsageError, "usage"),  # type: ignore[arg-type]
+        (lambda m: add_learning(None), RefusedError, "bad-record"),  # type: ignore[arg-type]
     ],
 )
 def test_a_wrong_call_is_an_error_with_a_way_out(
@@ -396,6 +409,11 @@ def test_a_wrong_call_is_an_error_with_a_way_out(
         (lambda: Memory("nowhere"), "no-memory"),
         (lambda: Learnings("no-such-skill"), "no-memory"),
         (lambda: Learnings("../outside"), "no-memory"),
+        (lambda: Memory(5), "usage"),  # type: ignore[arg-type]
+        (lambda: Memory(""), "usage"),
+        (lambda: Memory(b"bytes"), "usage"),  # type: ignore[arg-type]
+        (lambda: Learnings(""), "usage"),
+        (lambda: Memory(run=5), "usage"),  # type: ignore[arg-type]
         (lambda: Memory(today="yesterday"), "usage"),
         (lambda: Memory(run="a\nb"), "usage"),
     ],

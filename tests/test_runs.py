@@ -283,6 +283,31 @@ def test_a_dry_run_is_refused_where_the_command_is(home: Home, words: tuple[str,
     assert [row["held"] for row in _told(home, "status")["runs"]["open"]] == [1]
 
 
+def test_a_dry_run_shows_what_would_be_kept_and_what_would_be_dropped(home: Home) -> None:
+    """docs/commands.md: the diff and the commit message."""
+    _told(home, "run", "start")
+    _told(home, "note", "Quote paths in scripts.")
+    kept = home.run("run", "finish", "ok", "--verified", "--dry-run", "--json")
+    (plan,) = kept.json["plans"]
+    assert plan["message"].startswith("learnloop: note quote-paths-in-scripts")
+    assert "+Quote paths in scripts." in plan["diff"]
+    assert "would be dropped: Quote paths in scripts." in home.run("run", "finish", "failed", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("failed", "--note", "x" * 501), 3), (("failed", "--note", "a\x1b[31m"), 3),
+        (("start", "--task", "x" * 501), 3), (("start", "--skill", "../../etc"), 2),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_a_run_is_a_sentence(home: Home, words: tuple[str, ...], code: int) -> None:
+    """docs/commands.md: --note tells in a sentence how it went; control characters reach no file."""
+    before = every_byte(home.root)
+    assert home.run("run", *words).code == code
+    assert every_byte(home.root) == before
+
+
 def test_a_dry_run_of_a_run_writes_nothing(home: Home) -> None:
     before = every_byte(home.root)
     for words in (("run", "start"), ("run", "ok"), ("capture", "--prompt")):

@@ -126,3 +126,19 @@ def test_the_command_tells_what_the_memory_holds(tmp_path: Path, learnloop: Run)
     said = home.run("stats").out
     assert "relapses  1 after codifying" in said
     assert "1 run (1 ok, success 100%)" in said
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"garbage", b"---\nid: a\nstatus: weird\n---\n", b"\xff\xfe", b"---\nid: a\nstatus: ok\ncreated_at: xx\n---\n"],
+)
+def test_a_run_that_cannot_be_read_is_named_and_not_counted(tmp_path: Path, learnloop: Run, data: bytes) -> None:
+    """docs/runs.md: a share of successes that leaves out what it cannot read says so."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    home.run("run", "ok")
+    (home.folder / ".runs" / "2026-11").mkdir(parents=True)
+    (home.folder / ".runs" / "2026-11" / "bad.md").write_bytes(data)
+    done = home.run("stats", "--json")
+    assert (done.json["unreadable_runs"], done.json["runs"]["total"]) == ([".runs/2026-11/bad.md"], 1)
+    assert done.json["last_run"] != "xx"
+    assert "no run, and not counted: .runs/2026-11/bad.md" in home.run("stats").err
