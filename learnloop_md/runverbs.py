@@ -21,7 +21,7 @@ _PLAIN: dict[str, Any] = {"slug": "", "state": "", "commits": [], "queued": Fals
 def capture_run(call: Call) -> Answer:
     """Keep the record of a run, whatever its outcome; or print what to ask for it."""
     if call.flag("prompt"):
-        text = record.prompt(call.text("task"), call.text("log"))
+        text = record.prompt(call.named("task"), call.named("log"))
         return Answer(text, {"prompt": text})
     if not call.text("from_"):
         raise UsageError("there is no record", "give one: learnloop capture --from FILE, or - for standard input")
