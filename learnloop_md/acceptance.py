@@ -5,7 +5,7 @@ from __future__ import annotations
 from learnloop_md import memory, store, trust
 from learnloop_md.answer import Answer, visible_lines
 from learnloop_md.calls import Call
-from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.errors import UnableError
 from learnloop_md.lessonfile import Quarantined, stem
 from learnloop_md.life import Outcome
 from learnloop_md.memory import Memory
@@ -41,9 +41,4 @@ def _waiting(loaded: Memory, name: str) -> Quarantined | None:
     if name in loaded.lessons:
         return None
     rows = {stem(q.path): q for q in loaded.quarantined if q.path != loaded.place.document}
-    found = [name] if name in rows else [slug for slug in rows if name and slug.startswith(name)]
-    if len(found) > 1:
-        raise UsageError(
-            f"{name!r} may be {', '.join(sorted(found)[:5])}", "write more of the name", code="ambiguous-name"
-        )
-    return rows[found[0]] if found else None
+    return rows.get(memory.meant(name, rows))

@@ -3,16 +3,16 @@
 import re
 import unicodedata
 from binascii import a2b_base64
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from learnloop_md.errors import RefusedError
 from learnloop_md.hints import Hints
-from learnloop_md.secret_shapes import CONTEXTS, TOKENS, Shape
+from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, Shape
 
 SECRETS_HINT = "keep secrets in a password manager or an environment variable; name the variable in the lesson instead"
 
@@ -65,14 +65,15 @@ def find_secrets(text: str) -> list[Secret]:
     folded = _fold(text, _NOISE, _plain) if _compiled(_MAY_BE_NOISE).search(text) else _Folded(text, [0], [0])
     taken = bytearray(len(folded.text))
     joined = _fold(folded.text, _BREAK_IN_WORD, lambda _: "")
-    tokens = _tokens().hinted(joined.text)  # what is joined begins with a line's end or a quote, as no word does
+    # What is joined begins with a line's end or a quote, as no word does.
+    tokens = _tokens().fitting(joined.text.lower())
     hits = [
         *_matches(folded.text, taken, tokens),
         *_broken_tokens(joined, taken, tokens),
         *_encoded(folded.text, taken),
     ]
     found = [(folded.origin(start), folded.origin(end - 1) + 1, shape) for start, end, shape in hits]
-    return [_located(text, start, end, shape) for start, end, shape in sorted(found, key=lambda hit: hit[0])]
+    return list(_located(text, sorted(found, key=lambda hit: hit[0]))) if found else []
 
 
 def places(text: str) -> Counter[tuple[str, str]]:
@@ -98,20 +99,24 @@ def refuse_new(path: str, before: str, after: str) -> None:
         refuse_secrets({path: after})
 
 
-def _located(text: str, start: int, end: int, shape: Shape) -> Secret:
-    line_start = text.rfind("\n", 0, start) + 1
-    hiding = _hiding(text, start, end) if shape in TOKENS else ""
-    return Secret(shape.kind, shape.label, text.count("\n", 0, start) + 1, start - line_start + 1, hiding)
+def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Secret]:
+    breaks = [-1, *(match.start() for match in re.finditer("\n", text))]
+    fences = [match.end() for match in _compiled(r"(?m)^[ \t]*(?:```|~~~)").finditer(text)]
+    for start, end, shape in found:
+        line = bisect_left(breaks, start)
+        hiding = ""
+        if shape in TOKENS:
+            hiding = _hiding(text[start:end], fenced=bisect_right(fences, start) % 2 == 1)
+        yield Secret(shape.kind, shape.label, line, start - breaks[line - 1], hiding)
 
 
-def _hiding(text: str, start: int, end: int) -> str:
+def _hiding(token: str, *, fenced: bool) -> str:
     """What keeps a plain search, or a reader who skips code, from finding a token."""
-    if "\n" in text[start:end]:
+    if "\n" in token:
         return "split-by-newline"
-    if not text[start:end].isascii():
+    if not token.isascii():
         return "split-by-zero-width"
-    fences = _compiled(r"(?m)^[ \t]*(?:```|~~~)").findall(text, 0, start)
-    return "in-code-fence" if len(fences) % 2 else ""
+    return "in-code-fence" if fenced else ""
 
 
 # --- Making a text plain ---------------------------------------------------------------------------
@@ -159,29 +164,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-class _Shapes:
-    """Shapes, and those of them that a text can have by its words."""
-
-    def __init__(self, shapes: Sequence[Shape]) -> None:
-        self.shapes, self.places = shapes, dict[str, list[int]]()
-        for place, shape in enumerate(shapes):
-            for word in shape.hint_words:
-                self.places.setdefault(word, []).append(place)
-        self.hints = Hints(self.places)
-
-    def hinted(self, text: str) -> list[Shape]:
-        found = {place for word in self.hints.held(text.lower()) for place in self.places[word]}
-        return [self.shapes[place] for place in sorted(found)]
+@cache
+def _tokens() -> Hints[Shape]:
+    return Hints(TOKENS)
 
 
 @cache
-def _tokens() -> _Shapes:
-    return _Shapes(TOKENS)
-
-
-@cache
-def _contexts() -> _Shapes:
-    return _Shapes(CONTEXTS)
+def _contexts() -> Hints[Shape]:
+    return Hints(CONTEXTS)
 
 
 def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
@@ -189,7 +179,7 @@ def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[t
         for match in _compiled(shape.pattern).finditer(text):
             if _is_token(shape, match) and _take(taken, *match.span()):
                 yield *match.span(), shape
-    for shape in _contexts().hinted(text):
+    for shape in _contexts().fitting(text.lower()):
         pattern, position, judged = _compiled(shape.pattern), 0, 0
         while found := pattern.search(text, position):
             secret = _secret_group(found)
@@ -221,10 +211,10 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
     for match in _compiled(_BASE64).finditer(text):
         run = match[0].rstrip("=")
         try:
-            inner = a2b_base64(run + "=" * (-len(run) % 4)).decode("ascii")
+            inner = a2b_base64(run + "=" * (-len(run) % 4)).decode()
         except ValueError:
             continue
-        for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().hinted(inner)):
+        for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().fitting(inner.lower())):
             if _take(taken, *match.span()):
                 yield *match.span(), shape
 
@@ -286,7 +276,6 @@ _HARMLESS_TAIL = (
     r"class|selector|hint|label|lifetime|usage|rate|index|position|offset|kind|scopes?|status|source|mode|rotation|"
     r"fingerprint|alg|algorithm|column|required|enabled|regex|pattern|validator|age|min|max)$"
 )
-_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _HEX = r"[0-9a-fA-F]+"
 _WORD_PARTS = r"[^A-Za-z0-9!$^&*?%]+"
 _WORD = r"[A-Za-z]*\d{0,4}|\d+[A-Za-z]{0,3}|(?:[Ee]d|[Xx]|[Cc]urve)\d{3,5}[A-Za-z]*"
@@ -374,7 +363,7 @@ def _is_code(value: str, *, quoted: bool) -> bool:
 
 
 def _is_id(value: str) -> bool:
-    return bool(_compiled(_UUID).fullmatch(value) or _compiled(_HEX).fullmatch(value))
+    return bool(_compiled(UUID).fullmatch(value) or _compiled(_HEX).fullmatch(value))
 
 
 def _is_mixed(value: str) -> bool:

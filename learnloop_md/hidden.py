@@ -27,14 +27,19 @@ def hidden(text: str) -> Iterator[tuple[int, str]]:
     """
     if text.isascii():
         return
+    front = len(text) - len(text.lstrip("\ufeff"))
     kept = ""  # the nearest seen or rightful character in front
-    done = 0
+    done = line_end = 0
+    leftwards = False  # whether the line that ends there holds letters that run so
     for match in re.finditer(_UNSEEN, text):
-        at, found = match.span()[0], match[0]
+        at, found = match.start(), match[0]
         before = text[at - 1] if at > done else kept
         after = text[match.end() : match.end() + 1]
         done = match.end()
-        if len(found) > 1 or _is_rightful(text, at, before, found, after):
+        if found in _MARKS and at >= line_end:
+            start, line_end = text.rfind("\n", 0, at) + 1, text.find("\n", at) % (len(text) + 1)
+            leftwards = bool(re.search(_RIGHT_TO_LEFT, text[start:line_end]))
+        if len(found) > 1 or at < front or (leftwards and found in _MARKS) or _is_rightful(before, found, after):
             kept = found[-1]
             continue
         kept = before
@@ -50,9 +55,7 @@ def without(text: str) -> str:
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-def _is_rightful(text: str, at: int, before: str, found: str, after: str) -> bool:
-    if found == "\ufeff":
-        return not text[:at].strip("\ufeff")
+def _is_rightful(before: str, found: str, after: str) -> bool:
     if found in "\u200c\u200d":
         if re.match(_JOINING, before) and (re.match(_JOINING, after) or found == "\u200c"):
             return True
@@ -62,10 +65,4 @@ def _is_rightful(text: str, at: int, before: str, found: str, after: str) -> boo
         return bool(re.match(_PICTOGRAPH, before)) or (before in set("#*0123456789") and after == "\u20e3")
     if "\U000e0100" <= found <= "\U000e01ef" or "\ufe00" <= found <= "\ufe02":
         return bool(re.match(_IDEOGRAPH, before))
-    if "\u180b" <= found <= "\u180f":
-        return "\u1820" <= before <= "\u18aa"
-    if found in _MARKS:
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
-        return bool(re.search(_RIGHT_TO_LEFT, text[start : end if end >= 0 else len(text)]))
-    return False
+    return "\u180b" <= found <= "\u180f" and "\u1820" <= before <= "\u18aa"

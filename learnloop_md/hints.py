@@ -1,24 +1,43 @@
-"""Which of many words stand in a text: what spares most texts the patterns that need one of them."""
+"""Rules that need one of some words: what spares most texts the patterns of most rules."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 _MANY = 200  # texts from which on one pattern for all words, 5 ms to make, costs less than a look for each
 
 
-class Hints:
-    """Words to be looked for in one text after another, as parts of it, in its case."""
+class Rule(Protocol):
+    """What applies to no text without one of its words."""
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self.words = tuple(dict.fromkeys(words))
+    @property
+    def words(self) -> tuple[str, ...]: ...
+
+
+R = TypeVar("R", bound=Rule)
+
+
+class Hints(Generic[R]):
+    """Rules whose words are looked for in one text after another, as parts of it, in its case."""
+
+    def __init__(self, rules: Sequence[R]) -> None:
+        self.rules, self.places = rules, dict[str, list[int]]()
+        for place, rule in enumerate(rules):
+            for word in rule.words:
+                self.places.setdefault(word, []).append(place)
+        self.words = tuple(self.places)
         self.asked = 0
 
+    def fitting(self, text: str, words: Iterable[str] | None = None) -> list[R]:
+        """The rules that have a word in text, in their order; words are those that may stand in it, where known."""
+        held = self.held(text) if words is None else [word for word in words if word in text]
+        return [self.rules[place] for place in sorted({place for word in held for place in self.places[word]})]
+
     def held(self, text: str) -> set[str]:
-        """Those that stand in text."""
+        """The words that stand in text."""
         self.asked += 1
         if self.asked < _MANY:
             return {word for word in self.words if word in text}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from learnloop_md import git, guard, index, lessonfile, notebook, poison, store, trust
@@ -255,15 +255,8 @@ def find_slug(memory: Memory, name: str) -> str:
     Raises UsageError where no lesson, or more than one, is meant.
     """
     wanted = lessonfile.stem(name)
-    if wanted in memory.lessons:
-        return wanted
-    found = [slug for slug in memory.lessons if slug.startswith(wanted)] if wanted else []
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(
-            f"{name!r} may be {', '.join(sorted(found)[:5])}", "write more of the name", code="ambiguous-name"
-        )
+    if found := meant(wanted, memory.lessons):
+        return found
     hurt = next((q for q in memory.quarantined if lessonfile.stem(q.path) == wanted), None)
     if hurt:
         mend = f"read it, then mend it or learnloop accept {wanted}"
@@ -276,6 +269,14 @@ def find_slug(memory: Memory, name: str) -> str:
         f"did you mean {close[0]}?" if (close := _close(wanted, memory.lessons)) else "learnloop show --all lists them"
     )
     raise UsageError(f"there is no lesson {name!r}", hint, code="unknown-lesson")
+
+
+def meant(name: str, names: Collection[str]) -> str:
+    """The one of names that a name or a unique beginning means, "" for none. Raises UsageError for several."""
+    found = [name] if name in names else sorted(one for one in names if name and one.startswith(name))
+    if len(found) > 1:
+        raise UsageError(f"{name!r} may be {', '.join(found[:5])}", "write more of the name", code="ambiguous-name")
+    return found[0] if found else ""
 
 
 def _close(wanted: str, slugs: Iterable[str]) -> list[str]:

@@ -32,16 +32,11 @@ def every(text: str) -> list[Poison]:
     return sorted(_all(text), key=lambda row: row.line)
 
 
-def codes(text: str) -> frozenset[str]:
-    """The reason codes of all that is wrong with text."""
-    return frozenset(row.code for row in _all(text))
-
-
 def _all(text: str) -> Iterator[Poison]:
-    for at, code in hidden(text):
+    if first := next(hidden(text), None):
+        at, code = first
         what = "a direction control" if code == "bidi-control" else "hidden characters"
         yield Poison(code, text.count("\n", 0, at) + 1, f"holds {what}")
-        break
     text = without(text)
     rows = [(line, tuple(readings.readings(paragraph))) for line, paragraph in readings.paragraphs(text)]
     # Most texts hold few of the words that the forms need, and patterns are dear.
@@ -58,17 +53,8 @@ def _all(text: str) -> Iterator[Poison]:
 
 
 @cache
-def _places_of_words() -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, form in enumerate(FORMS):
-        for word in form.words:
-            places.setdefault(word, []).append(place)
-    return places
-
-
-@cache
-def _hints() -> Hints:
-    return Hints(_places_of_words())
+def _hints() -> Hints[Form]:
+    return Hints(FORMS)
 
 
 def _judged(some: Iterable[str], words: Iterable[str] | None = None) -> str:
@@ -76,11 +62,8 @@ def _judged(some: Iterable[str], words: Iterable[str] | None = None) -> str:
 
     words are those that may stand in it, where that is known.
     """
-    places = _places_of_words()
     for said in some:
-        held = {place for word in (places if words is None else words) if word in said for place in places[word]}
-        for place in sorted(held):
-            form = FORMS[place]
+        for form in _hints().fitting(said, words):
             for match in re.finditer(form.pattern, said):
                 if not _is_talk(said, match, form):
                     return form.code

@@ -302,23 +302,9 @@ _ALONE = (
 
 # --- private data sent away ------------------------------------------------------------------------------------------
 
-_SINK_WORDS = (
-    *(
-        "http",
-        "ftp",
-        "@",
-        "webhook",
-        "pastebin",
-        "gist",
-        "ngrok",
-        "requestbin",
-        "attacker",
-        "server",
-        "endpoint",
-        "end point",
-        "url",
-    ),
-    *("host", "service", "site", "address", "domain", "bucket", "api", "nc ", "/dev/tcp", "query", "dns"),
+_SINK_WORDS = hints(
+    "http ftp @ webhook pastebin gist ngrok requestbin attacker server endpoint end_point url host service site "
+    "address domain bucket api nc_ /dev/tcp query dns"
 )
 _AWAY = (
     Form(

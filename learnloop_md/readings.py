@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from binascii import a2b_base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 # Letters of other scripts that look like Latin ones.
 _ALIKE = {
@@ -36,7 +36,8 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     if "&" in text and ";" in text:
         import html  # lazy: its table of entities
 
-        text = html.unescape(text)
+        # One that stands for a line's end ends none.
+        text = "\n".join(html.unescape(line).replace("\n", " ") for line in text.split("\n"))
     plain = re.sub(_MARKUP, "", re.sub(_AT_LINE_START, "", _latin(text).lower()))
     said: list[str] = []
     first = 1
@@ -98,8 +99,17 @@ def unseen(text: str) -> Iterator[tuple[int, str]]:
     for pattern, mark in ((_UNSEEN_ELEMENT, "<"), (_FALSE_REFERENCE, "]:")):
         if mark in text:
             found += [(match.start(), match["said"]) for match in re.finditer(pattern, text)]
-    for at, said in found:
-        yield text.count("\n", 0, at) + 1, " ".join(_latin(said).lower().split())
+    for line, said in _by_line(text, found):
+        yield line, " ".join(_latin(said).lower().split())
+
+
+def _by_line(text: str, found: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """What stands at places of a text, in order, with its line in place of its place: each line is counted once."""
+    line, done = 1, 0
+    for at, said in sorted(found):
+        line += text.count("\n", done, at)
+        done = at
+        yield line, said
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
@@ -122,11 +132,13 @@ _ESCAPES = r"(?:(?:%|\\x|\\u00)[0-9a-fA-F]{2}[\w ,.'-]{0,12}){6,2000}"
 def encoded(text: str) -> Iterator[tuple[int, str]]:
     """Readable texts that stand in text as base64, hex digits or escapes, each with its line."""
     escaped = ((_ESCAPES, _from_escapes),) if "%" in text or "\\" in text else ()
-    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex), *escaped):
-        for match in re.finditer(pattern, text):
-            inner = decode(match[0])
-            if len(inner) > 12 and inner.isprintable() and " " in inner:
-                yield text.count("\n", 0, match.start()) + 1, inner.lower()
+    found = [
+        (match.start(), inner.lower())
+        for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex), *escaped)
+        for match in re.finditer(pattern, text)
+        if len(inner := decode(match[0])) > 12 and inner.isprintable() and " " in inner
+    ]
+    yield from _by_line(text, found)
 
 
 def _from_base64(run: str) -> str:

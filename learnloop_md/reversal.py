@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from learnloop_md import git, history, lessonfile
+from learnloop_md import git, history, lessonfile, memory
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.history import Step
 from learnloop_md.place import Place
@@ -67,16 +67,6 @@ def _standing(place: Place, everything: list[Step]) -> list[Standing]:
     return found
 
 
-def _meant(name: str, everything: list[Step]) -> str:
-    """The lesson that a unique beginning names, "" for none. Raises UsageError where more than one is meant."""
-    slugs = {slug for step in everything for slug in step.slugs}
-    wanted = lessonfile.stem(name)
-    found = [wanted] if wanted in slugs else sorted(slug for slug in slugs if wanted and slug.startswith(wanted))
-    if len(found) > 1:
-        raise UsageError(f"{name!r} may be {', '.join(found[:5])}", "write more of the name", code="ambiguous-name")
-    return found[0] if found else ""
-
-
 @git.scrubbed()
 def reversal(place: Place, what: str) -> Reversal:
     """What an undo of `what` (a lesson, a commit or other revision, or "" for the last command) takes back.
@@ -90,7 +80,7 @@ def reversal(place: Place, what: str) -> Reversal:
         parts = _last_command(place, everything)
     elif by_id and lessonfile.stem(what) not in known:
         parts = [Part(step) for step in by_id]
-    elif slug := _meant(what, everything):
+    elif slug := memory.meant(lessonfile.stem(what), known):
         parts = _last_change(place, everything, slug)
     else:
         parts = _of_revision(place, everything, what)

@@ -30,7 +30,7 @@ class Known(NamedTuple):
 _EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
 _FOLDER = re.compile(
     r"(?:file://)?(?<![\w.])(?:/(?:home|Users|export/home|var/home)/[^\s/\"'`<>|:*?]+|/root(?![\w.-])"
-    r"|[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+[^\s\\/\"'`<>|:*?]+)",
+    r"|[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+[^\s\\/\"'`<>|:*?]+)"
 )
 _LEFT = (
     (

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """One kind of secret: pattern is tried only on texts holding one of the lower-case hint words."""
+    """One kind of secret: pattern is tried only on texts holding one of the lower-case words."""
 
     kind: str
     label: str
     pattern: str
-    hint_words: tuple[str, ...]
+    words: tuple[str, ...]
 
 
-_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _END = r"(?![A-Za-z0-9])"
 
 # Known by a prefix or by their form alone: nothing around them matters, no line break inside hides them.
@@ -48,19 +48,14 @@ TOKENS: tuple[Shape, ...] = (
     Shape("azure-client-secret", "Azure client secret", rf"[\w~.]{{3}}\dQ~[\w~.-]{{31,34}}{_END}", ("q~",)),
     Shape("alibaba", "Alibaba Cloud access key", rf"LTAI[A-Za-z0-9]{{12,26}}{_END}", ("ltai",)),
     Shape("tencent", "Tencent Cloud secret id", rf"AKID[A-Za-z0-9]{{32}}{_END}", ("akid",)),
-    Shape(
-        "digitalocean",
-        "DigitalOcean token",
-        r"do[opr]_v1_[0-9a-fA-F]{40,}",
-        ("dop_v1_", "doo_v1_", "dor_v1_"),
-    ),
+    Shape("digitalocean", "DigitalOcean token", r"do[opr]_v1_[0-9a-fA-F]{40,}", ("dop_v1_", "doo_v1_", "dor_v1_")),
     Shape(
         "cloudflare",
         "Cloudflare key",
         r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}|cf[a-z]{2}_[A-Za-z0-9]{36,}",
         ("v1.0-", "cfut_", "cfat_", "cfpt_", "cfk_"),
     ),
-    Shape("heroku", "Heroku API key", r"HRKU-(?:AA[\w-]{50,}|" + _UUID + ")", ("hrku-",)),
+    Shape("heroku", "Heroku API key", r"HRKU-(?:AA[\w-]{50,}|" + UUID + ")", ("hrku-",)),
     Shape("fly", "Fly.io token", r"fo1_[\w-]{40,}|fm[12][ar]?_[A-Za-z0-9+/=]{60,}", ("fo1_", "fm1", "fm2_")),
     Shape("netlify", "Netlify token", r"nf[pcuo]_[A-Za-z0-9]{36,}", ("nfp_", "nfc_", "nfu_", "nfo_")),
     Shape(
@@ -115,10 +110,7 @@ TOKENS: tuple[Shape, ...] = (
     Shape("clojars", "Clojars token", r"CLOJARS_[A-Za-z0-9]{60}", ("clojars_",)),
     Shape("docker-hub", "Docker Hub token", r"dckr_[po]at_[\w-]{20,}", ("dckr_",)),
     Shape(
-        "artifactory",
-        "Artifactory key",
-        rf"(?:AKCp[A-Za-z0-9]{{60,}}|cmVmd[A-Za-z0-9]{{59}}){_END}",
-        ("akcp", "cmvmd"),
+        "artifactory", "Artifactory key", rf"(?:AKCp[A-Za-z0-9]{{60,}}|cmVmd[A-Za-z0-9]{{59}}){_END}", ("akcp", "cmvmd")
     ),
     Shape("buildkite", "Buildkite token", r"bk[a-z]{2}_[0-9a-f]{40}", ("bkua_", "bkaj_", "bkpa_", "bkct_")),
     Shape("circleci", "CircleCI token", r"CCI(?:PAT|PRJ)_\w{20,}", ("ccipat_", "cciprj_")),
@@ -135,10 +127,7 @@ TOKENS: tuple[Shape, ...] = (
     Shape("anthropic", "Anthropic key", r"sk-ant-[\w-]{16,}", ("sk-ant-",)),
     Shape("openrouter", "OpenRouter key", r"sk-or-(?:v1-)?[\w-]{24,}", ("sk-or-",)),
     Shape(
-        "openai",
-        "OpenAI key",
-        r"sk-(?:(?:proj|svcacct|admin|None|[a-z]{2,8})-[\w-]{24,}|[A-Za-z0-9]{20,})",
-        ("sk-",),
+        "openai", "OpenAI key", r"sk-(?:(?:proj|svcacct|admin|None|[a-z]{2,8})-[\w-]{24,}|[A-Za-z0-9]{20,})", ("sk-",)
     ),
     Shape("huggingface", "Hugging Face token", rf"(?:hf|api_org)_[A-Za-z0-9]{{30,}}{_END}", ("hf_", "api_org_")),
     Shape("groq", "Groq key", r"gsk_[A-Za-z0-9]{40,}", ("gsk_",)),
@@ -169,12 +158,7 @@ TOKENS: tuple[Shape, ...] = (
         r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{15,}/[\w-]{30,}",
         ("/webhooks/",),
     ),
-    Shape(
-        "teams-webhook",
-        "Teams webhook",
-        r"webhook\.office\.com/webhookb2/[\w@/-]{40,}",
-        ("webhook.office.com",),
-    ),
+    Shape("teams-webhook", "Teams webhook", r"webhook\.office\.com/webhookb2/[\w@/-]{40,}", ("webhook.office.com",)),
     Shape(
         "discord-bot",
         "Discord bot token",
@@ -210,7 +194,7 @@ TOKENS: tuple[Shape, ...] = (
         r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}",
         ("access_token$",),
     ),
-    Shape("plaid", "Plaid token", rf"access-(?:sandbox|development|production)-{_UUID}", ("access-",)),
+    Shape("plaid", "Plaid token", rf"access-(?:sandbox|development|production)-{UUID}", ("access-",)),
     Shape("razorpay", "Razorpay key", r"rzp_live_[A-Za-z0-9]{10,}", ("rzp_live_",)),
     Shape("flutterwave", "Flutterwave key", r"FLWSECK(?:_TEST)?-[0-9a-zA-Z]{12,}", ("flwseck",)),
     Shape("shippo", "Shippo token", r"shippo_(?:live|test)_[0-9a-fA-F]{40}", ("shippo_",)),
@@ -232,20 +216,10 @@ TOKENS: tuple[Shape, ...] = (
         r"NR(?:AK|II|RA|BR|JS|IQ)-[A-Za-z0-9-]{19,}",
         ("nrak-", "nrii-", "nrra-", "nrbr-", "nrjs-", "nriq-"),
     ),
-    Shape(
-        "datadog",
-        "Datadog key",
-        r"ddap[pi]_[A-Za-z0-9]{30,}",
-        ("ddapp_", "ddapi_"),
-    ),
+    Shape("datadog", "Datadog key", r"ddap[pi]_[A-Za-z0-9]{30,}", ("ddapp_", "ddapi_")),
     Shape("dynatrace", "Dynatrace token", r"dt0[a-zA-Z]\d{2}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}", ("dt0",)),
     Shape("sentry", "Sentry token", r"sntry[su]_[\w+/=-]{40,}", ("sntrys_", "sntryu_")),
-    Shape(
-        "doppler",
-        "Doppler token",
-        r"dp\.(?:pt|ct|sa|scim|audit|st(?:\.[\w-]{1,40})?)\.[A-Za-z0-9]{40,}",
-        ("dp.",),
-    ),
+    Shape("doppler", "Doppler token", r"dp\.(?:pt|ct|sa|scim|audit|st(?:\.[\w-]{1,40})?)\.[A-Za-z0-9]{40,}", ("dp.",)),
     Shape(
         "vault",
         "Vault token",
@@ -401,12 +375,7 @@ CONTEXTS: tuple[Shape, ...] = (
         r"(?i)session_?token[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?(?P<v>[A-Za-z0-9+/=]{100,})",
         ("session_token", "sessiontoken"),
     ),
-    Shape(
-        "azure-storage",
-        "Azure storage key",
-        r"(?i)AccountKey=(?P<v>[A-Za-z0-9+/]{40,}={0,2})",
-        ("accountkey=",),
-    ),
+    Shape("azure-storage", "Azure storage key", r"(?i)AccountKey=(?P<v>[A-Za-z0-9+/]{40,}={0,2})", ("accountkey=",)),
     Shape(
         "azure-shared-key",
         "Azure shared access key",
@@ -421,12 +390,7 @@ CONTEXTS: tuple[Shape, ...] = (
         ("-signature=", "-security-token="),
     ),
     Shape("postgres-url", "Postgres URL with a password", _url(r"postgres(?:ql)?(?:\+\w{1,12})?"), ("postgres",)),
-    Shape(
-        "mysql-url",
-        "MySQL URL with a password",
-        _url(r"(?:mysql|mariadb)x?(?:\+\w{1,12})?"),
-        ("mysql", "mariadb"),
-    ),
+    Shape("mysql-url", "MySQL URL with a password", _url(r"(?:mysql|mariadb)x?(?:\+\w{1,12})?"), ("mysql", "mariadb")),
     Shape("mongodb-url", "MongoDB URL with a password", _url(r"mongodb(?:\+srv)?"), ("mongodb",)),
     Shape("redis-url", "Redis URL with a password", _url(r"rediss?|valkeys?"), ("redis", "valkey")),
     Shape("amqp-url", "AMQP URL with a password", _url(r"amqps?"), ("amqp",)),
@@ -508,19 +472,14 @@ CONTEXTS: tuple[Shape, ...] = (
         r"(?:[a-z]{3,8}[ ]){11}(?:(?:[a-z]{3,8}[ ]){3}){0,4}[a-z]{3,8}[\"'`.]{0,2}[ \t]*(?:\n|$)",
         ("seed", "recovery", "mnemonic", "backup"),
     ),
-    Shape("heroku", "Heroku API key", _vendor("heroku", _UUID), ("heroku",)),
+    Shape("heroku", "Heroku API key", _vendor("heroku", UUID), ("heroku",)),
     Shape("datadog", "Datadog key", _vendor("datadog|dd", r"[0-9a-f]{32}(?:[0-9a-f]{8})?"), ("datadog", "dd")),
     Shape("cloudflare", "Cloudflare key", _vendor("cloudflare", r"[0-9a-f]{37}"), ("cloudflare",)),
     Shape("okta", "Okta token", _vendor("okta", r"00[\w-]{40}"), ("okta",)),
     Shape("twilio", "Twilio auth token", _vendor("twilio", r"[0-9a-f]{32}"), ("twilio",)),
-    Shape("snyk", "Snyk token", _vendor("snyk", _UUID), ("snyk",)),
+    Shape("snyk", "Snyk token", _vendor("snyk", UUID), ("snyk",)),
     Shape("discord-secret", "Discord secret", _vendor("discord", r"[0-9a-f]{64}"), ("discord",)),
-    Shape(
-        "password-assign",
-        "password",
-        _assigned(_PASSWORDS),
-        ("passw", "passphrase", "passcode", "pwd", "pass"),
-    ),
+    Shape("password-assign", "password", _assigned(_PASSWORDS), ("passw", "passphrase", "passcode", "pwd", "pass")),
     Shape("generic-api-key", "API key", _assigned(_KEYS), ("key",)),
     Shape(
         "generic-secret",
@@ -530,10 +489,7 @@ CONTEXTS: tuple[Shape, ...] = (
     ),
     Shape("generic-token", "token", _assigned(r"token|(?<![a-z])_?pat(?=[ \t]{0,3}=)"), ("token", "pat")),
     Shape(
-        "generic-key",
-        "key",
-        _assigned(r"(?<![\w-])key", _QUOTES + r"(?:=|[ \t]{0,2}:[ \t]{0,4}(?=[\"'`]))"),
-        ("key",),
+        "generic-key", "key", _assigned(r"(?<![\w-])key", _QUOTES + r"(?:=|[ \t]{0,2}:[ \t]{0,4}(?=[\"'`]))"), ("key",)
     ),
     Shape(
         "spoken-secret",
@@ -543,5 +499,3 @@ CONTEXTS: tuple[Shape, ...] = (
         ("passw", "secret", "token", "key", "credential"),
     ),
 )
-
-SHAPES: tuple[Shape, ...] = TOKENS + CONTEXTS

@@ -10,7 +10,6 @@ from learnloop_md import chronicle, git, guard, memory
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.chronicle import EVENTS, Record, Version
-from learnloop_md.errors import UsageError
 from learnloop_md.history import Step
 from learnloop_md.lesson import Lesson
 from learnloop_md.lessonfile import stem
@@ -83,14 +82,8 @@ def _resolved(loaded: Memory, known: set[str], earlier: dict[str, str], name: st
         return name
     if name in earlier:
         return earlier[name]
-    begun = [slug for slug in loaded.lessons if slug.startswith(name)] if name else []
-    begun = sorted(begun or {slug for slug in (*known, *earlier) if name and slug.startswith(name)})
-    if len(begun) == 1:
-        return earlier.get(begun[0], begun[0])
-    if begun:
-        message = f"{name!r} may be {', '.join(begun[:5])}"
-        raise UsageError(message, "write more of the name", code="ambiguous-name")
-    return memory.find_slug(loaded, name)  # it tells what was meant
+    begun = memory.meant(name, loaded.lessons) or memory.meant(name, known | earlier.keys())
+    return earlier.get(begun, begun) or memory.find_slug(loaded, name)  # it tells what was meant
 
 
 def _without_secrets(told: Told) -> Told:

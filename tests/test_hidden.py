@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from learnloop_md.hidden import hidden, without
@@ -46,3 +48,11 @@ def test_what_hides_is_found_and_taken_out(text: str, code: str) -> None:
     assert {name for _, name in found} == {code}
     assert without(text) == "".join(c for n, c in enumerate(text) if n not in {at for at, _ in found})
     assert not list(hidden(without(text)))
+
+
+@pytest.mark.parametrize("bomb", ["a" + "\ufeff" * 30_000, "a\u200f" * 30_000, "\u05d0\u200f" * 30_000])
+def test_no_text_makes_it_slow(bomb: str) -> None:
+    """A file of 64 KiB, where each character asks what stands before it or in its line."""
+    start = time.process_time()
+    without(bomb)
+    assert time.process_time() - start < 0.5

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from learnloop_md import hints
 from learnloop_md.hints import Hints
+
+
+class Rule(NamedTuple):
+    words: tuple[str, ...]
+
 
 _LETTERS = st.text("ab.$ (", max_size=12)
 
@@ -14,7 +21,7 @@ _LETTERS = st.text("ab.$ (", max_size=12)
 @given(st.lists(_LETTERS.filter(bool), max_size=8), _LETTERS)
 def test_one_pattern_finds_what_a_look_for_each_word_finds(words: list[str], text: str) -> None:
     """Words in words, words that overlap, words with signs of patterns."""
-    few, many = Hints(words), Hints(words)
+    few, many = (Hints([Rule((word,)) for word in words]) for _ in range(2))
     many.asked = hints._MANY
     assert few.held(text) == many.held(text) == {word for word in words if word in text}
 
@@ -28,9 +35,9 @@ def test_the_guards_judge_the_thousandth_text_as_the_first() -> None:
         f"Use {''.join(('gh', 'p_', 'a1B2c3D4' * 4, 'e5F6'))} here.",
         "Run it.",
     ]
-    first = [(poison.codes(text), guard.find_secrets(text)) for text in texts]
+    first = [(poison.every(text), guard.find_secrets(text)) for text in texts]
     assert [bool(codes or found) for codes, found in first] == [True, True, False]
     for n in range(hints._MANY):
         poison.find(f"Body {n}")
         guard.find_secrets(f"Body {n}")
-    assert [(poison.codes(text), guard.find_secrets(text)) for text in texts] == first
+    assert [(poison.every(text), guard.find_secrets(text)) for text in texts] == first

@@ -46,14 +46,18 @@ HARMLESS = [
 ]
 
 
+def codes(text: str) -> set[str]:
+    return {row.code for row in poison.every(text)}
+
+
 @pytest.mark.parametrize("row", ATTACKS, ids=lambda row: row["text"][:40])
 def test_an_order_is_found_by_its_kind(row: dict[str, str]) -> None:
-    assert row["code"] in poison.codes(row["text"])
+    assert row["code"] in codes(row["text"])
 
 
 @pytest.mark.parametrize("text", DISGUISES.values(), ids=list(DISGUISES))
 def test_a_disguise_does_not_hide_an_order(text: str) -> None:
-    assert "instruction-shaped" in poison.codes(text)
+    assert "instruction-shaped" in codes(text)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -69,6 +73,7 @@ def test_directives_that_mean_well_pass() -> None:
 
 def test_the_line_is_that_of_the_paragraph() -> None:
     assert poison.every(f"---\nname: x\n---\n\nRun it.\n\n{ORDER}\n")[0].line == 7
+    assert poison.every(f"a&#10;&NewLine;\n\n{ORDER}")[0].line == 3
 
 
 def test_what_is_told_never_repeats_the_text() -> None:
@@ -109,12 +114,12 @@ def test_no_text_is_too_strange_to_be_judged(text: str) -> None:
     [
         "ignore all " * 6_000, "do not ask " * 6_000, "<!-- " * 12_000, "' " * 30_000, "send secrets " * 5_000,
         "A" * 65_000, "a b c " * 10_000, "%20" * 20_000, "-" * 65_000, "<x " * 20_000, "without any " * 5_000,
-        "- a\n" * 16_000, "&#9;" * 16_000,
+        "- a\n" * 16_000, "&#9;" * 16_000, "<!--x-->" * 60_000,
     ],
-    ids=range(13),
+    ids=range(14),
 )  # fmt: skip
 def test_no_text_makes_it_slow(bomb: str) -> None:
-    """64 KiB is the largest that a lesson of ours may be."""
+    """64 KiB is the largest that a lesson of ours may be; files of 1 MiB are read."""
     start = time.process_time()
     poison.every(bomb)
     assert time.process_time() - start < 2
