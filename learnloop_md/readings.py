@@ -15,7 +15,7 @@ _ALIKE = {
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7": "ABEZHIKMNOPTYX",
     "\u0585\u057d\u0570\u0578\u0131\u0251\u0261": "ouhniag",
 }
-_LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, latin in zip(others, latins, strict=True)}
+LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, latin in zip(others, latins, strict=True)}
 _SPELLED = str.maketrans("0134578@$!|", "oieastbasil")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 
@@ -28,7 +28,7 @@ _AT_LINE_START = r"(?m)^[ \t]*(?:[>#|+-][ \t]*|\d{1,3}[.)][ \t]+)+"
 def confuses(name: str) -> bool:
     """Whether a name has letters among its Latin ones that only look Latin."""
     words = () if name.isascii() else re.split(r"[\W_]+", unicodedata.normalize("NFC", name))
-    return any(re.search("[A-Za-z]", word) and any(ord(c) in _LOOKS for c in word) for word in words)
+    return any(re.search("[A-Za-z]", word) and any(ord(c) in LOOKS for c in word) for word in words)
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -59,7 +59,7 @@ def _latin(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text)
-    return re.sub(r"\w+", lambda m: m[0].translate(_LOOKS) if re.search("[A-Za-z]", m[0]) else m[0], text)
+    return re.sub(r"\w+", lambda m: m[0].translate(LOOKS) if re.search("[A-Za-z]", m[0]) else m[0], text)
 
 
 def readings(paragraph: str) -> Iterator[str]:
