@@ -126,19 +126,22 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 
 _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8000}={0,2}"
 _HEX = r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,4000}(?![0-9a-fA-F])"
-_ESCAPES = r"(?:(?:%|\\x|\\u00)[0-9a-fA-F]{2}[\w ,.'-]{0,12}){6,2000}"
+_ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
 
 
 def encoded(text: str) -> Iterator[tuple[int, str]]:
-    """Readable texts that stand in text as base64, hex digits or escapes, each with its line."""
-    escaped = ((_ESCAPES, _from_escapes),) if "%" in text or "\\" in text else ()
+    """Readable texts that stand in text as base64 or hex digits, and lines with escapes, each with its line."""
     found = [
         (match.start(), inner.lower())
-        for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex), *escaped)
+        for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex))
         for match in re.finditer(pattern, text)
         if len(inner := decode(match[0])) > 12 and inner.isprintable() and " " in inner
     ]
     yield from _by_line(text, found)
+    for n, line in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
+        said = re.sub(_ESCAPE, lambda found: chr(int(found[1], 16)), line)
+        if said != line:
+            yield n, " ".join(said.lower().split())
 
 
 def _from_base64(run: str) -> str:
@@ -154,7 +157,3 @@ def _from_hex(run: str) -> str:
         return " ".join(bytes.fromhex(re.sub("[ :]", "", run)).decode("utf-8").split())
     except ValueError:
         return ""
-
-
-def _from_escapes(run: str) -> str:
-    return re.sub(r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), run)
