@@ -372,6 +372,19 @@ def test_typographic_signs_do_not_hide_a_secret(text: str, kind: str) -> None:
     assert kinds(text) == [kind]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Das Pass" + "wort ist", "Das Kenn" + "wort lautet", "Le mot de " + "passe est", "mot de " + "passe :"),
+        *("La contra" + "seña es", "A sen" + "ha é", "sen" + "ha:", "Het wacht" + "woord is"),
+    ],
+)
+def test_a_password_is_found_in_the_languages_of_corrections(words: str) -> None:
+    """docs/security.md: values that are assigned to a name such as `password`."""
+    assert kinds(f"{words} {PASSWORD}") == ["password-assign"]
+    assert kinds(f"{words} dans le coffre.") == []
+
+
 def test_a_whole_token_does_not_swallow_the_next_line() -> None:
     assert kinds("ghp_" + "x" * 36 + "\n1 is a placeholder") == []
     assert kinds(TOKEN + "\nnext") == ["github-pat"]
