@@ -31,6 +31,14 @@ class Call(NamedTuple):
     def text(self, name: str) -> str:
         return str(self.words.get(name) or "")
 
+    def named(self, name: str) -> str:
+        """An option that names what is made, or is repeated. Raises RefusedError where it holds a secret (R004-20)."""
+        if given := self.text(name):
+            from learnloop_md import guard  # lazy: `show` names nothing
+
+            guard.refuse_secrets({f"--{name}": given})
+        return given
+
     def flag(self, name: str) -> bool:
         return bool(self.words.get(name))
 
@@ -57,7 +65,7 @@ class Call(NamedTuple):
         """How the command was asked for; the run is --run, else 8 characters of Claude's session."""
         from learnloop_md.commits import Asked
 
-        run = self.text("run").strip()
+        run = self.named("run").strip()
         if len(run) > RUN_LIMIT or not run.isprintable():  # it becomes a trailer of the commit message
             raise UsageError(
                 "--run is not one short line", "name the run in a few letters or digits, for example 3f2a81c0"
@@ -85,7 +93,7 @@ class Call(NamedTuple):
     @property
     def session(self) -> str:
         """Whose open run is meant: Claude's session, else the one of --run or of the terminals of this repository."""
-        claimed, run = claude.session(), self.text("run").strip()
+        claimed, run = claude.session(), self.named("run").strip()
         if sessions.is_name(claimed):
             return claimed
         key = hashlib.sha256(f"{self.home}\n{claimed}\n{run}".encode(errors="surrogateescape")).hexdigest()[:8]

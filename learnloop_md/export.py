@@ -49,11 +49,11 @@ def export(call: Call) -> Answer:
     if what == "bundle":
         return _bundled(call)
     if call.flag("remove"):
-        target = _target(call.cwd, call.text("to") or FILE, named=bool(call.text("to")))
+        target = _target(call.cwd, call.named("to") or FILE, named=bool(call.named("to")))
         change = _removed(target, replace=call.flag("replace"))
     else:
         place = call.place
-        target = _target(call.cwd, call.text("to") or FILE, named=bool(call.text("to")), place=place)
+        target = _target(call.cwd, call.named("to") or FILE, named=bool(call.named("to")), place=place)
         change = _exported(target, place, replace=call.flag("replace"))
     return _written(call, target, change)
 
@@ -72,14 +72,14 @@ def _told(call: Call, what: str) -> Answer:
     kept = len(found.private)
     notices = (f"{kept} private {'lesson stays' if kept == 1 else 'lessons stay'} here",) if kept else ()
     slugs = [lesson.slug for lesson in rows]
-    if not call.text("to"):
+    if not call.named("to"):
         return Answer(visible_lines(text) if what == "mirror" else text, {"text": text, "lessons": slugs}, notices)
     return _saved(call, found, what, text, slugs)._replace(notices=notices)
 
 
 def _saved(call: Call, found: memory.Memory, what: str, text: str, slugs: list[str]) -> Answer:
     """Write a text into a file; one that somebody else made is not overwritten without --replace."""
-    name = call.text("to")
+    name = call.named("to")
     path = Path(os.path.normpath(call.cwd / name)).resolve()
     if path.is_dir() or (path.exists() and not path.is_file()):
         raise UsageError(f"--to {name}: not a file", "name one")
@@ -96,7 +96,7 @@ def _saved(call: Call, found: memory.Memory, what: str, text: str, slugs: list[s
 def _bundled(call: Call) -> Answer:
     """The current lessons as a block in the learnings.md that ships with the skill."""
     place = call.place
-    named = call.text("to")
+    named = call.named("to")
     if place.kind != "skill" and not named:
         raise UsageError("this memory belongs to no skill", "name the file: --to learnings.md")
     target = _target(call.cwd if named else place.folder.parent, named or BUNDLE, named=True, place=place)

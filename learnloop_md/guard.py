@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from learnloop_md.errors import RefusedError
 from learnloop_md.hints import Hints
+from learnloop_md.readings import LOOKS
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, Shape
 
 SECRETS_HINT = "keep secrets in a password manager or an environment variable; name the variable in the lesson instead"
@@ -45,13 +46,14 @@ class _Folded(NamedTuple):
 
 
 # Patterns stay strings until a text needs them: compiling them all at import takes 7 ms.
-# What hides a token from a pattern but not from its reader: anything outside printable ASCII,
-# a line continued with a backslash, and markdown's escaped underscore.
+# What hides a token from a pattern but not from its reader: anything outside printable ASCII, a line continued with a
+# backslash, an escaped underscore, entities, letters in percent signs, emphasis and code spans inside a word.
 _NOISE = (
     r"[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\\r?\n[ \t]*|\\(?=_)"
-    r"|&(?:shy|zwn?j|ZeroWidthSpace|#(?:173|820[3-7]|[xX](?:[aA][dD]|200[b-fB-F])));|<wbr ?/?>|<!--[ \t]*-->"
+    r"|&(?:#\d{2,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,30});|<wbr ?/?>|<!--[ \t]*-->"
+    r"|%(?:2[dD]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF])|(?<=\w)(?:\*{1,2}|`)(?=\w)"
 )
-_MAY_BE_NOISE = r"[^\t\n\r -%'-;=-\[\]-~]"  # what any of that begins with
+_MAY_BE_NOISE = r"[^\t\n\r -$'-)+-;=-\[\]-_a-~]"  # what any of that begins with
 # A line break, or the seam of two string literals.
 _BREAK_IN_WORD = r"[\r\n\"'](?:(?<=\n)[ \t>]*|(?<=\r)\n[ \t>]*|(?<=([\"']))[ \t]{0,8}[+.]?\s{0,40}\1)(?=[\w+/=.-])"
 _BASE64 = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}={0,2}"
@@ -159,6 +161,13 @@ def _fold(text: str, noise: str, plain: Callable[[str], str]) -> _Folded:
 
 @lru_cache(maxsize=1024)
 def _plain(noise: str) -> str:
+    if noise.startswith("&"):
+        import html  # lazy: its table of entities
+
+        said = html.unescape(noise)
+        return noise if said == noise else "".join(c if c.isascii() else _plain(c) for c in said)
+    if noise.startswith("%"):
+        return chr(int(noise[1:], 16))
     if noise.isascii():
         return ""
     # Format characters and marks draw nothing of their own; the four fillers are blank letters.
@@ -170,7 +179,7 @@ def _plain(noise: str) -> str:
         return "'"
     if noise in "“”„«»":
         return '"'
-    plain = unicodedata.normalize("NFKC", noise)
+    plain = unicodedata.normalize("NFKC", noise).translate(LOOKS)
     # One sign that stands for a sentence is no part of a token, and would make the text many times longer.
     return plain if len(plain) <= 4 else " "
 

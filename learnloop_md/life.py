@@ -104,7 +104,7 @@ def check_saying(saying: Saying) -> None:
                 code=found.reason,
             )
     texts = (saying.title, saying.rule, saying.why, saying.how, saying.context, saying.evidence, "\n".join(saying.tags))
-    trust.refuse("the note", poison.find("\n\n".join([*texts, saying.name.replace("-", " ")])))
+    trust.refuse("the note", poison.find("\n\n".join(texts)))
 
 
 def note(

@@ -15,7 +15,7 @@ _ALIKE = {
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7": "ABEZHIKMNOPTYX",
     "\u0585\u057d\u0570\u0578\u0131\u0251\u0261": "ouhniag",
 }
-_LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, latin in zip(others, latins, strict=True)}
+LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, latin in zip(others, latins, strict=True)}
 _SPELLED = str.maketrans("0134578@$!|", "oieastbasil")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 
@@ -28,7 +28,7 @@ _AT_LINE_START = r"(?m)^[ \t]*(?:[>#|+-][ \t]*|\d{1,3}[.)][ \t]+)+"
 def confuses(name: str) -> bool:
     """Whether a name has letters among its Latin ones that only look Latin."""
     words = () if name.isascii() else re.split(r"[\W_]+", unicodedata.normalize("NFC", name))
-    return any(re.search("[A-Za-z]", word) and any(ord(c) in _LOOKS for c in word) for word in words)
+    return any(re.search("[A-Za-z]", word) and any(ord(c) in LOOKS for c in word) for word in words)
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -59,7 +59,7 @@ def _latin(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text)
-    return re.sub(r"\w+", lambda m: m[0].translate(_LOOKS) if re.search("[A-Za-z]", m[0]) else m[0], text)
+    return re.sub(r"\w+", lambda m: m[0].translate(LOOKS) if re.search("[A-Za-z]", m[0]) else m[0], text)
 
 
 def readings(paragraph: str) -> Iterator[str]:
@@ -126,19 +126,22 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 
 _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8000}={0,2}"
 _HEX = r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,4000}(?![0-9a-fA-F])"
-_ESCAPES = r"(?:(?:%|\\x|\\u00)[0-9a-fA-F]{2}[\w ,.'-]{0,12}){6,2000}"
+_ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
 
 
 def encoded(text: str) -> Iterator[tuple[int, str]]:
-    """Readable texts that stand in text as base64, hex digits or escapes, each with its line."""
-    escaped = ((_ESCAPES, _from_escapes),) if "%" in text or "\\" in text else ()
+    """Readable texts that stand in text as base64 or hex digits, and lines with escapes, each with its line."""
     found = [
         (match.start(), inner.lower())
-        for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex), *escaped)
+        for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex))
         for match in re.finditer(pattern, text)
         if len(inner := decode(match[0])) > 12 and inner.isprintable() and " " in inner
     ]
     yield from _by_line(text, found)
+    for n, line in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
+        said = re.sub(_ESCAPE, lambda found: chr(int(found[1], 16)), line)
+        if said != line:
+            yield n, " ".join(said.lower().split())
 
 
 def _from_base64(run: str) -> str:
@@ -154,7 +157,3 @@ def _from_hex(run: str) -> str:
         return " ".join(bytes.fromhex(re.sub("[ :]", "", run)).decode("utf-8").split())
     except ValueError:
         return ""
-
-
-def _from_escapes(run: str) -> str:
-    return re.sub(r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), run)

@@ -42,7 +42,7 @@ def replay(call: Call) -> Answer:
         _part(f"{there.document} as it was loaded", document),
         _part("the digest (learnloop show)", made.text),
     ]
-    if task := call.text("task"):
+    if task := call.named("task"):
         data["recall"] = _recalled(call, rows, task, day, version)
         parts.append(_part(f"for the task: {task}", data["recall"]["text"]))
     return Answer("\n".join(parts), data, tuple(_notices(place, there, rows)))

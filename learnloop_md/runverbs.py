@@ -22,7 +22,7 @@ def capture_run(call: Call) -> Answer:
         hint = "learnloop capture --from FILE (- for standard input), or capture --prompt [--task T] [--log L]"
         raise UsageError("say either a record, or what to ask for one", hint)
     if call.flag("prompt"):
-        text = record.prompt(call.text("task"), call.text("log"))
+        text = record.prompt(call.named("task"), call.named("log"))
         return Answer(text, {"prompt": text})
     return keep_record(call, _json(_read(call)))
 

@@ -291,7 +291,7 @@ _SIGN = (
     rf"{_NOTE}{_QUOTES}(?:[ \t]{{0,12}}"
     r"(?::[ \t]{0,4}(?:str|string|String|bytes|&str|&'static str)[ \t]{0,4}=|"
     r"=>|->|→|:=|\?=|={1,3}|::?|\|\||(?<=[ \t])\||>|(?:(?<=[\"'`]),)|(?<=[\"'`])[ \t]value=)"
-    r"|[ \t]+(?:is|was|=)(?=[ \t]))[ \t]{0,8}"
+    r"|[ \t]+(?:is|was|ist|war|lautet|est|es|\xe9|\xe8|=)(?=[ \t]))[ \t]{0,8}"
     r"|[ \t](?=[\"'`])"
 )
 _VALUE = r"(?:\\?(?P<q>[\"'`])(?P<qv>[^\n]{1,200}?)\\?(?P=q)|(?P<v>[^\s\"'`,;&)<>]{1,200}))"
@@ -302,7 +302,10 @@ def _assigned(names: str, sign: str = _SIGN) -> str:
     return rf"(?i)(?P<name>{names})(?-i:(?![a-z]))(?P<tail>[\w.-]{{0,24}})(?P<sep>{sign}){_VALUE}"
 
 
-_PASSWORDS = r"passw(?:or)?d|passwort|passphrase|passcode|(?<![a-z])pwd|(?<=[_.-])pass|(?<![a-z])pass(?=[ \t]{0,3}=)"
+_PASSWORDS = (
+    r"passw(?:or)?d|passwort|passphrase|passcode|(?<![a-z])pwd|(?<=[_.-])pass|(?<![a-z])pass(?=[ \t]{0,3}=)"
+    r"|kennwort|mot de passe|contrase(?:\xf1|n)a|(?<![a-z])senha|wachtwoord"
+)
 _KEYS = (
     r"(?:api|app|secret|access|private|auth|encryption|encrypt|signing|master|licen[sc]e|service|account|storage|"
     r"shared|session|subscription|admin|webhook|hmac|jwt|deploy|client|consumer|cookie|root)[ _.-]{0,2}key"
@@ -479,7 +482,12 @@ CONTEXTS: tuple[Shape, ...] = (
     Shape("twilio", "Twilio auth token", _vendor("twilio", r"[0-9a-f]{32}"), ("twilio",)),
     Shape("snyk", "Snyk token", _vendor("snyk", UUID), ("snyk",)),
     Shape("discord-secret", "Discord secret", _vendor("discord", r"[0-9a-f]{64}"), ("discord",)),
-    Shape("password-assign", "password", _assigned(_PASSWORDS), ("passw", "passphrase", "passcode", "pwd", "pass")),
+    Shape(
+        "password-assign",
+        "password",
+        _assigned(_PASSWORDS),
+        ("passw", "passphrase", "passcode", "pwd", "pass", "kennwort", "contrase", "senha", "wachtwoord"),
+    ),
     Shape("generic-api-key", "API key", _assigned(_KEYS), ("key",)),
     Shape(
         "generic-secret",

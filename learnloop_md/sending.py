@@ -61,7 +61,7 @@ def propose(call: Call) -> Answer:
         if call.words.get(option) is not None and not call.text(option).strip():
             raise UsageError(f"--{option} has no name", f"name one, or leave --{option} away")
     made = proposing.propose(
-        place, call.asked, name=call.text("branch"), remote=call.text("remote"), push=call.flag("push")
+        place, call.asked, name=call.named("branch"), remote=call.text("remote"), push=call.flag("push")
     )
     slugs = tuple(dict.fromkeys(slug for patch in made.patches for slug in trailer(patch.message, "Lesson")))
     paths = sorted({path for patch in made.patches for path in patch.files})
@@ -100,11 +100,11 @@ def share(call: Call) -> Answer:
     """Put lessons, scrubbed, on a branch of a team's memory."""
     from learnloop_md import place, sharing  # lazy: as above
 
-    if not call.text("to"):
+    if not call.named("to"):
         raise UsageError("the team's memory is missing", "name it: learnloop share SLUG --to PATH")
-    team = place.given(call.cwd, call.text("to"), "--to")
+    team = place.given(call.cwd, call.named("to"), "--to")
     made = sharing.share(
-        call.place, call.many("slugs"), team, call.asked, name=call.text("branch"), hide=call.many("hide")
+        call.place, call.many("slugs"), team, call.asked, name=call.named("branch"), hide=call.many("hide")
     )
     rows = [{"from": slug, "slug": row.slug, "action": row.action} for slug, row in made.rows]
     said = [f"{row['from']}: {row['action']} as {row['slug']}" for row in rows]

@@ -238,18 +238,18 @@ def _removed(place: Place, name: str, draft: Draft) -> str:
 
 
 def codify_lesson(call: Call) -> Answer:
-    return _codify(call, call.text("into"), call.text("section"))
+    return _codify(call, call.named("into"), call.named("section"))
 
 
 def promote(call: Call) -> Answer:
-    return _codify(call, call.text("into") or "learnings.md", "")
+    return _codify(call, call.named("into") or "learnings.md", "")
 
 
 def _codify(call: Call, into: str, heading: str) -> Answer:
     """Codify here, or with --branch as a commit on a new branch while here nothing changes."""
     from learnloop_md import branch, codify, target  # lazy: two commands need them
 
-    place, name = call.place, call.text("branch")
+    place, name = call.place, call.named("branch")
     if place.linked and not name:
         hint = "run it in the main checkout, or make a branch of it: --branch NAME"
         raise UnableError(
@@ -376,7 +376,7 @@ def init(call: Call) -> Answer:
         call.asked,
         call.flag("native"),
         call.text("skill"),
-        call.text("dir"),
+        call.named("dir"),
         yes=call.flag("yes"),
         auto_learn=call.flag("auto_learn"),
     )

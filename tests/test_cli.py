@@ -555,6 +555,14 @@ def test_the_log_reads_like_what_was_done(world: Path, learnloop: Run) -> None:
         ["log", "TOKEN"],
         ["undo", "TOKEN"],
         ["status", "--memory", "TOKEN"],
+        ["codify", "down", "--into", "CLAUDE.md", "--branch", "fix-TOKEN"],
+        ["codify", "down", "--into", "TOKEN.md"],
+        ["propose", "--branch", "fix-TOKEN"],
+        ["export", "agents", "--to", "TOKEN.md"],
+        ["init", "--dir", "TOKEN", "--yes"],
+        ["run", "start", "--run", "TOKEN"],
+        ["replay", "--task", "TOKEN"],
+        ["capture", "--prompt", "--task", "TOKEN"],
         ["show", "--today", "TOKEN"],
         ["TOKEN"],
         ["show", "--TOKEN"],
@@ -571,4 +579,6 @@ def test_a_secret_that_was_given_is_never_repeated(
     done = learnloop(*(word.replace("TOKEN", token) for word in words), *form)
     assert done.code != 0
     assert token[8:30] not in done.out + done.err
-    assert all(token[8:30].encode() not in path.read_bytes() for path in repo.rglob("*") if path.is_file())
+    there = [path for root in (repo, Path(os.environ["HOME"])) for path in root.rglob("*")]
+    assert not [path for path in there if token[8:30] in path.name]
+    assert all(token[8:30].encode() not in path.read_bytes() for path in there if path.is_file())

@@ -340,6 +340,14 @@ def test_talk_about_secrets_is_allowed(text: str) -> None:
         'X = "ghp_' + fill(15) + '" + "' + fill(21) + '"',
         "ghp\\_" + fill(36),
         "ghp_&#8203;" + fill(36),
+        "ghp&#95;" + fill(36),
+        "ghp&lowbar;" + fill(36),
+        "&#x67;hp_" + fill(36),
+        "gh\u0440_" + fill(36),
+        "ghp_" + fill(17) + "\u0430" + fill(18),
+        "`ghp_`" + fill(36),
+        "ghp_**" + fill(18) + "**" + fill(18),
+        "ghp%5F" + fill(36),
         '{"text": "a line\\n' + TOKEN + '"}',
         b64encode(f"the value {TOKEN}".encode()).decode(),
         b64encode(f"clé: {TOKEN}".encode()).decode(),
@@ -362,6 +370,19 @@ def test_disguise_does_not_hide_a_token(text: str) -> None:
 )
 def test_typographic_signs_do_not_hide_a_secret(text: str, kind: str) -> None:
     assert kinds(text) == [kind]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Das Pass" + "wort ist", "Das Kenn" + "wort lautet", "Le mot de " + "passe est", "mot de " + "passe :"),
+        *("La contra" + "seña es", "A sen" + "ha é", "sen" + "ha:", "Het wacht" + "woord is"),
+    ],
+)
+def test_a_password_is_found_in_the_languages_of_corrections(words: str) -> None:
+    """docs/security.md: values that are assigned to a name such as `password`."""
+    assert kinds(f"{words} {PASSWORD}") == ["password-assign"]
+    assert kinds(f"{words} dans le coffre.") == []
 
 
 def test_a_whole_token_does_not_swallow_the_next_line() -> None:
