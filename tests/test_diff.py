@@ -336,6 +336,30 @@ def test_a_rule_that_is_codified_stands_with_its_file_and_line_and_one_taken_out
     assert "no longer stands in CLAUDE.md" in lost["why"]
 
 
+@pytest.mark.parametrize(
+    ("words", "kind", "is_loss"),
+    [
+        ("Never count rows first.", "reworded", False),
+        ("Count rows first, but only on Mondays.", "reworded", True),
+        ("", "removed", True),
+    ],
+)
+def test_other_words_of_a_codified_rule_are_told_as_those_of_a_lesson(
+    memory: Path, repo: Path, learnloop: Run, words: str, kind: str, is_loss: bool
+) -> None:
+    """pull-requests: reworded is other words, a loss where they hold for less; gone without any."""
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    learnloop("codify", "rows", "--into", "docs/GUIDE.md", cwd=repo)
+    guide = repo / "docs" / "GUIDE.md"
+    guide.write_text(guide.read_text("utf-8").replace("Count rows first.", words), "utf-8")
+    git(repo, "commit", "-qam", "Edit")
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=repo).json
+    (change,) = told["memories"][0]["changes"]
+    assert (change["kind"], change["slug"], change["loss"]) == (kind, "rows", is_loss)
+    assert (change["before"], change["after"], change["path"]) == ("Count rows first.", words, "docs/GUIDE.md")
+    assert change["commit"] == git(repo, "rev-parse", "HEAD")
+
+
 def test_a_memory_that_is_the_repository_and_one_without_its_document_are_compared(
     tmp_path: Path, learnloop: Run
 ) -> None:
