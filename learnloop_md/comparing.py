@@ -76,7 +76,7 @@ def compare(base: Side, head: Side, *, asked: str, only: str | None = None, thei
     both = [(pair.before, pair.after) for pair in pairs if pair.before and pair.after]
     moved = [(old, new) for old, new in both if old.place.inside != new.place.inside]
     findings = [
-        *objections.of_settings(base, head),
+        *objections.of_settings(base, head, [before.inside for before, _ in places if before]),
         *judge.of_repository(moved, rows),
         *objections.of_old_places(head, moved),
     ]

@@ -421,6 +421,33 @@ def test_a_branch_is_judged_by_its_base_and_not_by_itself(home: Path, learnloop:
     assert {"policy-authors", "policy-changed"} <= codes(done.json)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"CODEOWNERS": "* @o/lead\n"}, {"CODEOWNERS": None}),
+        ({"CODEOWNERS": "* @o/lead\n"}, {".github/CODEOWNERS": "* @o/me\n"}),
+        ({".learnloop.toml": "[policy]\nauthors = 2\n"}, {".learnloop.toml": None}),
+        ({f"{FOLDER}/.learnloop.toml": "[policy]\nauthors = 2\n"}, {f"{FOLDER}/.learnloop.toml": ""}),
+    ],
+)
+def test_whatever_judges_a_branch_is_told_with_its_file_where_the_branch_changes_it(
+    home: Path, learnloop: Run, before: dict[str, str | None], after: dict[str, str | None]
+) -> None:
+    """pull-requests: policy-changed, by a file of the branch, so that the annotation is shown."""
+    commit(home, before)
+    commit(home, after)
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy-changed", "--json", cwd=home)
+    assert done.code == 1
+    assert [f["path"] for f in done.json["findings"]] == list(after)
+
+
+def test_owners_of_other_files_may_change(home: Path, learnloop: Run) -> None:
+    """pull-requests: policy-changed is what the branch is judged by, and no other line of CODEOWNERS."""
+    commit(home, {"CODEOWNERS": "* @o/lead\n"})
+    commit(home, {"CODEOWNERS": "* @o/lead\n/src/ @o/me\n"})
+    assert learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json["findings"] == []
+
+
 def test_settings_that_cannot_be_read_are_a_finding(home: Path, learnloop: Run) -> None:
     commit(home, {".learnloop.toml": "policy_autors = 2\n"})
     done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "error", "--json", cwd=home)
