@@ -467,6 +467,34 @@ def test_a_codified_rule_names_the_owners_of_its_file(memory: Path, repo: Path, 
     assert (found["path"], found["commit"]) == ("CLAUDE.md", git(repo, "rev-parse", "HEAD"))
 
 
+@pytest.mark.parametrize("slug", ["tide", "ebb"])
+def test_a_single_lesson_that_moves_past_its_owners_is_an_error(home: Path, learnloop: Run, slug: str) -> None:
+    """pull-requests: a move past CODEOWNERS is an error, of one lesson as of a memory."""
+    made_skill(home, learnloop)
+    commit(home, {"CODEOWNERS": f"/{FOLDER}/ @o/mem\n", ".learnloop.toml": "[policy]\nowners = true\n"})
+    new = f"skills/review/references/lessons/{slug}.md"
+    (home / new).parent.mkdir(parents=True, exist_ok=True)
+    git(home, "mv", f"{FOLDER}/tide.md", new)
+    git(home, "commit", "-q", "-m", "Move")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", "--json", cwd=home)
+    assert done.code == 1
+    (found,) = [f for f in done.json["findings"] if f["code"] == "policy-owners"]
+    assert (found["path"], found["severity"]) == (new, "error")
+
+
+def test_a_guide_that_moves_past_its_owners_is_an_error(memory: Path, repo: Path, learnloop: Run) -> None:
+    """pull-requests: `moved` is another folder, of a rule too; past CODEOWNERS it is an error."""
+    commit(repo, {"CODEOWNERS": "/docs/ @o/docs\n", ".learnloop.toml": "[policy]\nowners = true\n"})
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    learnloop("codify", "rows", "--into", "docs/GUIDE.md", cwd=repo)
+    git(repo, "mv", "docs/GUIDE.md", "GUIDE.md")
+    git(repo, "commit", "-q", "-m", "Move")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", "--json", cwd=repo)
+    assert (done.code, kinds(done.json)) == (1, [("moved", "rows")])
+    (found,) = [f for f in done.json["findings"] if f["code"] == "policy-owners"]
+    assert (found["path"], found["severity"]) == ("GUIDE.md", "error")
+
+
 def test_a_rule_is_not_codified_straight_on_the_default_branch(memory: Path, repo: Path, learnloop: Run) -> None:
     write(repo, {".learnloop.toml": "[policy]\nno_codify_on_default = true\n"})
     git(repo, "add", "-A")
