@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from learnloop_md.comparison import is_known
 from tests.conftest import Run, git
 from tests.homes import lesson_text
 from tests.reading import every_byte, made_skill
 
 FOLDER = ".claude/memory"
+ROOT = Path(__file__).parent.parent
 
 
 def write(repo: Path, texts: dict[str, str | None]) -> None:
@@ -530,6 +533,9 @@ def test_a_rule_is_not_codified_straight_on_the_default_branch(memory: Path, rep
         ("missing", 1),
         ("added, removed", 1),
         ("hidden", 0),
+        ("LOSS", 1),
+        ("narrowed", 1),
+        ("secret:github-pat, bad-type:name", 0),
     ],
 )
 def test_it_fails_on_what_was_asked_for(home: Path, learnloop: Run, wanted: str, code: int) -> None:
@@ -544,6 +550,17 @@ def test_a_misspelt_word_would_never_fail_and_is_refused(home: Path, learnloop: 
     done = learnloop("diff", "--fail-on", "eror", cwd=home)
     assert done.code == 2
     assert "did you mean error?" in done.err
+    for name in ("bogus", ",", "error,mising-why"):
+        assert learnloop("diff", "--fail-on", name, cwd=home).code == 2, name
+
+
+def test_every_code_of_a_finding_may_be_failed_on() -> None:
+    """pull-requests: `--fail-on` takes a code or its first words."""
+    making = r'(?:Finding|Found|Quarantined|Poison|Weakness|said)\([^()"]*"([a-z0-9]+(?:-[a-z0-9]+)+)"'
+    sources = [path.read_text("utf-8") for path in (ROOT / "learnloop_md").glob("*.py")]
+    made = {code for text in sources for code in re.findall(making, text)} - {"rolled-back", "warn-permissions"}
+    assert len(made) > 40
+    assert [code for code in sorted(made) if not is_known(code)] == []
 
 
 # --- where it cannot serve --------------------------------------------------------------------------------------------
