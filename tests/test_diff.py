@@ -83,6 +83,31 @@ def test_two_dots_compare_states_and_three_what_a_pull_request_brings(home: Path
     assert "forge-conflict" not in codes(two)
 
 
+def test_what_waits_for_its_merge_is_a_conflict_and_no_loss(home: Path, learnloop: Run) -> None:
+    """pull-requests: removed is a file that is gone; one that git has not merged yet stands as our side has it."""
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, {**lesson("tide", "Read it once."), **index("tide", "crane", "berth")})
+    git(home, "switch", "-q", "main")
+    commit(home, {**lesson("tide", "Read it thrice."), **index("tide", "crane", "quay")})
+    subprocess.run(["git", "merge", "-q", "topic"], cwd=home, check=False, capture_output=True)
+    told = learnloop("diff", "--staged", "--json", cwd=home).json
+    assert (kinds(told), codes(told)) == ([], {"conflict"})
+
+
+def test_only_what_sync_resolves_is_said_to_be_settled_by_it(home: Path, learnloop: Run) -> None:
+    """merges: `sync --resolve` rebuilds lesson files and documents, no list or guide of a skill."""
+    made_skill(home, learnloop)
+    learnings = "skills/review/learnings.md"
+    commit(home, {learnings: "# Learnings\n"})
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, {learnings: "# Learnings\n- One.\n", **lesson("tide", "Read it once.")})
+    git(home, "switch", "-q", "main")
+    commit(home, {learnings: "# Learnings\n- Two.\n", **lesson("tide", "Read it thrice.")})
+    told = learnloop("diff", "main...topic", "--json", cwd=home).json
+    found = {f["path"]: "sync --resolve" in f["message"] for f in told["findings"] if f["code"] == "forge-conflict"}
+    assert found == {learnings: False, f"{FOLDER}/tide.md": True}
+
+
 def test_a_side_that_is_left_away_is_head(home: Path, learnloop: Run) -> None:
     commit(home, {**lesson("berth"), **index("tide", "crane", "berth")})
     for words in ("HEAD~1..", "HEAD~1...", "HEAD~1"):
