@@ -595,6 +595,7 @@ def test_every_code_of_a_finding_may_be_failed_on() -> None:
     ("words", "code", "said"),
     [
         (("nowhere...HEAD",), 2, "there is no revision 'nowhere'"),
+        (("^HEAD",), 2, "there is no revision '^HEAD'"),
         (("HEAD..--output=x",), 2, "there is no revision '--output=x'"),
         (("a..b..c",), 2, "is no range"),
         (("HEAD....HEAD",), 2, "is no range"),
