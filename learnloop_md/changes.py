@@ -173,13 +173,13 @@ def _of_words(was: Known, now: Known) -> Iterator[Change]:
             after.append(new)
     if not names:
         return
-    narrower = _narrower(was.lesson, now.lesson)
-    why = ", ".join(names) + (f"; {narrower}" if narrower else "")
+    less = narrower(was.lesson, now.lesson)
+    why = ", ".join(names) + (f"; {less}" if less else "")
     old_words, new_words = ("\n".join(filter(None, rows)) for rows in (before, after))
-    yield _made("reworded", now, old_words, new_words, why, loss=bool(narrower))
+    yield _made("reworded", now, old_words, new_words, why, loss=bool(less))
 
 
-def _narrower(old: Lesson, new: Lesson) -> str:
+def narrower(old: Lesson, new: Lesson) -> str:
     """Why the new words hold for less than the old ones, "" where nothing tells that."""
     for part in ("rule", "why", "how"):
         if getattr(old, part).strip() and not getattr(new, part).strip():

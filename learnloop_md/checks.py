@@ -268,7 +268,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
                     entry.line + 1,
                     "dangling-line",
                     ERROR,
-                    f"names {entry.target}, which does not exist",
+                    f"names {entry.target}, which does not exist: learnloop sync, or take the line out",
                 )
             )
         if entry.target in seen:
@@ -363,9 +363,8 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
                 )
             )
         elif lesson is None:
-            found.append(
-                Finding(name, entry.start + 1, "dangling-line", ERROR, f"names {entry.path}, which does not exist")
-            )
+            message = f"names {entry.path}, which does not exist: learnloop sync, or take the entry out"
+            found.append(Finding(name, entry.start + 1, "dangling-line", ERROR, message))
     return found
 
 

@@ -71,6 +71,8 @@ def _fixed(call: Call, places: list[Place]) -> Answer:
             absorbing=not hook,
         )
         notices += done.notices
+        written = dict.fromkeys(path for row in done.plans for path in row.paths)
+        mended += [f"{path}: absorbed" for path in written if not any(row.startswith(f"{path}: ") for row in mended)]
         said += [f"{'would mend' if dry_run else 'mended'} {_shown(place, row, call.cwd)}" for row in mended]
         paths = [place.in_repo(path) for row in done.plans for path in row.paths]
         data["fixed"] += dict.fromkeys(paths)

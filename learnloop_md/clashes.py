@@ -12,6 +12,7 @@ from learnloop_md.lines import split_lines
 from learnloop_md.sides import Side
 
 _MOST = 50  # files that git is asked to merge: after so many a person brings the branch up to date first
+_BY_HAND = ("SKILL.md", "learnings.md")  # a skill's own, beside its memory
 
 
 def find(base: Side, head: Side, theirs: Side, paths: Collection[str]) -> list[Found]:
@@ -22,11 +23,14 @@ def find(base: Side, head: Side, theirs: Side, paths: Collection[str]) -> list[F
         side.fetch(both)
     found: list[Found] = []
     for path in both[:_MOST]:
-        found += _of_file(path, base.read(path), head.read(path), theirs.read(path), theirs.name)
+        is_ours = path in paths and not path.endswith(_BY_HAND)
+        found += _of_file(path, base.read(path), head.read(path), theirs.read(path), theirs.name, is_ours=is_ours)
     return found
 
 
-def _of_file(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, name: str) -> Iterator[Found]:
+def _of_file(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, name: str, *, is_ours: bool
+) -> Iterator[Found]:
     if ours is None or theirs is None:
         if base is not None:
             gone = "this side" if ours is None else name
@@ -42,7 +46,8 @@ def _of_file(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | 
     if not clean:
         added = _only_adds(base, ours) and _only_adds(base, theirs)
         what = "both sides only added lines" if added else "both sides changed the same lines"
-        message = f"a forge will report a conflict with {name}: {what}; learnloop sync --resolve settles it"
+        way = "learnloop sync --resolve settles it" if is_ours else "merge it by hand"
+        message = f"a forge will report a conflict with {name}: {what}; {way}"
         yield Found("forge-conflict", WARNING, path, 1, message)
 
 

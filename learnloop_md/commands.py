@@ -330,7 +330,7 @@ TABLE = (
             Option("--staged", "Compare with what is staged.", "flag"),
             Option("--worktree", "Compare with the work tree.", "flag"),
             Option("--format", "text, markdown (a comment), summary (a job's), json, github (annotations) or sarif."),
-            Option("--fail-on", "Exit 1 on: error, warning, loss, policy, or kinds and codes, with commas between."),
+            Option("--fail-on", "Exit 1 on error, warning, loss, policy, secret, kinds or codes, with commas between."),
         ),
     ),
     Command(

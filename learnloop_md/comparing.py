@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from learnloop_md import changes as meaning
@@ -13,6 +13,7 @@ from learnloop_md.codify import codified_slugs
 from learnloop_md.comparison import Compared, Comparison, Found, budget
 from learnloop_md.errors import UnableError
 from learnloop_md.guard import unsecret, unsecret_path
+from learnloop_md.lesson import Lesson, fold
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -75,7 +76,7 @@ def compare(base: Side, head: Side, *, asked: str, only: str | None = None, thei
     both = [(pair.before, pair.after) for pair in pairs if pair.before and pair.after]
     moved = [(old, new) for old, new in both if old.place.inside != new.place.inside]
     findings = [
-        *objections.of_settings(base, head),
+        *objections.of_settings(base, head, [before.inside for before, _ in places if before]),
         *judge.of_repository(moved, rows),
         *objections.of_old_places(head, moved),
     ]
@@ -167,7 +168,7 @@ def _files(base: Side, head: Side, before: Place | None, after: Place | None) ->
 
 
 class _Rules:
-    """The codified rules that came and went between the sides: slug to path, line and words."""
+    """The codified rules that came, went or changed between the sides: slug to path, line and words."""
 
     def __init__(self, base: Side, head: Side) -> None:
         paths = [path for path in {**base.listed, **head.listed} if path.endswith(".md")]
@@ -177,11 +178,31 @@ class _Rules:
         head.fetch(self.paths)
         old, new = self._all(base), self._all(head)
         self.added = {slug: at for (slug, path), at in new.items() if (slug, path) not in old}
-        self.lost = {slug: at for (slug, path), at in old.items() if (slug, path) not in new and slug not in self.added}
+        gone = {slug: at for (slug, path), at in old.items() if (slug, path) not in new}
+        self.lost = {slug: at for slug, at in gone.items() if slug not in self.added}
+        self.moved = {slug: (gone[slug], at) for slug, at in self.added.items() if slug in gone}
+        stayed = {slug: (old[slug, path], at) for (slug, path), at in new.items() if (slug, path) in old}
+        both = {**stayed, **self.moved}
+        self.reworded = {slug: (was, now) for slug, (was, now) in both.items() if fold(was[2]) != fold(now[2])}
 
     @property
     def changed(self) -> bool:
-        return bool(self.added or self.lost)
+        return bool(self.added or self.lost or self.reworded)
+
+    def changes(self, history: History) -> Iterator[Change]:
+        """What became of each rule."""
+        for slug, (path, line, said) in sorted(self.added.items()):
+            if slug in self.moved:
+                yield Change("moved", slug, self.moved[slug][0][0], path, "its rule moved", path, line)
+            else:
+                yield Change("codified", slug, "", said, f"the rule stands in {path}", path, line)
+        for slug, (path, line, said) in sorted(self.lost.items()):
+            why = "; ".join(filter(None, [f"its rule no longer stands in {path}", history.revert(path)]))
+            yield Change("removed", slug, said, "", why, path, line, True)
+        for slug, ((_, _, before), (path, line, after)) in sorted(self.reworded.items()):
+            less = meaning.narrower(*(Lesson(slug, path, "", rule=said) for said in (before, after)))
+            why = "; ".join(filter(None, [f"its rule in {path}", less]))
+            yield Change("reworded", slug, before, after, why, path, line, bool(less))
 
     def _all(self, side: Side) -> dict[tuple[str, str], tuple[str, int, str]]:
         found = {}
@@ -192,26 +213,20 @@ class _Rules:
             text = data.decode("utf-8", "replace")
             lines = split_lines(text)
             for slug, line in codified_slugs(text):
-                said = lines[line - 1].partition(_MARK.decode())[0].strip().removeprefix("- ")
-                found[slug, path] = (path, line, unsecret(said))
+                said = lines[line - 1].partition(_MARK.decode())[0].strip().lstrip("-*+ \t")
+                if said:  # of some only the marker is left
+                    found[slug, path] = (path, line, unsecret(said))
         return found
 
 
 def _with_rules(rows: list[Compared], rules: _Rules, history: History) -> list[Compared]:
-    """The memories with the rules that came and went beside their lessons."""
+    """The memories with what became of the rules beside their lessons."""
     told = {change.slug for row in rows for change in row.changes if change.kind == "codified"}
     more: dict[int, list[Change]] = {}
-    for slug, (path, line, said) in sorted(rules.added.items()):
-        if slug not in told:
-            why = f"the rule stands in {path}"
-            more.setdefault(_nearest(rows, path), []).append(
-                Change("codified", slug, "", said, why, path, line, commit=history.commit(path))
-            )
-    for slug, (path, line, said) in sorted(rules.lost.items()):
-        why = "; ".join(filter(None, [f"its rule no longer stands in {path}", history.revert(path)]))
-        more.setdefault(_nearest(rows, path), []).append(
-            Change("removed", slug, said, "", why, path, line, True, history.commit(path))
-        )
+    for change in rules.changes(history):
+        if change.kind != "codified" or change.slug not in told:
+            dated = change._replace(commit=history.commit(change.path))
+            more.setdefault(_nearest(rows, change.path), []).append(dated)
     if more and not rows:
         rows = [Compared("", "", (), (), (0, 0))]
     return [
@@ -311,7 +326,7 @@ def _days(base: Side, paths: Mapping[str, str]) -> dict[str, str]:
 def _history(base: Side, head: Side, pairs: Iterable[Pair], rules: _Rules) -> History:
     """The commits between the sides that touched a memory or a codified rule."""
     folders = {memory.place.inside or "." for pair in pairs for memory in pair if memory}
-    targets = {path for path, _, _ in (*rules.added.values(), *rules.lost.values())}
+    targets = {change.path for change in rules.changes(History({}))}
     paths = sorted(folders | targets)
     if not head.commit or not paths:
         return History({})

@@ -13,6 +13,35 @@ from learnloop_md.fence import tokens
 from learnloop_md.memory import Memory
 
 GROUPS = ("never", ERROR, WARNING, "loss", "policy", "secret")
+# What a finding may be, so that a word which would never fail is told.
+CODES = frozenset(
+    (
+        "added-twice archive-note-target autonomy-shaped bad-confidence bad-name bad-number bad-settings bad-type "
+        "bidi-control blank-name conflict conflict-markers confusable-name contract-missing contradiction "
+        "control-char dangling-line duplicate-entry duplicate-id duplicate-line duplicate-slug empty "
+        "exfiltration-shaped field-missing field-too-long file-too-large forge-conflict frontmatter-not-mapping "
+        "frontmatter-unclosed graduation-due hardlink head-not-editable head-not-yaml hidden-unicode import-missing "
+        "index-over-budget index-over-limit instruction-shaped invalid-skill learnings-too-long learnings-unmentioned "
+        "line-too-long load-instruction-missing lost-entry missing-archive-note missing-description missing-how "
+        "missing-input-summary missing-object missing-type missing-what-failed missing-why near-duplicate "
+        "never-closed not-a-regular-file not-utf8 nul-byte number-taken number-twice old-place orphan-lesson "
+        "other-author out-of-step outside-link policy-authors policy-changed policy-codify policy-owners portability "
+        "private-tracked record-too-long relapse rule-too-long secret stale-anchor symlink-escape too-large "
+        "type-disagrees unknown-field unknown-lesson unknown-outcome unknown-state unknown-type unreadable "
+        "value-cut-by-comment yaml-anchors yaml-duplicate-key yaml-merge-key yaml-syntax yaml-tag yaml-too-deep "
+        "zone-doubled zone-missing"
+    ).split()
+)
+
+
+_LABELS = {
+    "seen": "seen again",
+    "document": "document only",
+    "formatting": "formatting only",
+    "uncounted": "sightings lost",
+    "broken": "unreadable",
+    "mended": "readable again",
+}
 
 
 class Found(NamedTuple):
@@ -65,14 +94,7 @@ def label(change: Change) -> str:
     """What people read a kind as."""
     if change.kind == "reworded" and change.is_loss:
         return "narrowed"
-    return {
-        "seen": "seen again",
-        "document": "document only",
-        "formatting": "formatting only",
-        "uncounted": "sightings lost",
-        "broken": "unreadable",
-        "mended": "readable again",
-    }.get(change.kind, change.kind)
+    return _LABELS.get(change.kind, change.kind)
 
 
 def counted(changes: Iterable[Change]) -> list[tuple[str, int]]:
@@ -103,7 +125,7 @@ def budget(memory: Memory) -> int:
 def fails(comparison: Comparison, wanted: Iterable[str]) -> bool:
     """Whether something is among what was asked to fail on: a severity, a kind, a finding's code or its first words."""
     names = set(wanted) - {"never"}
-    kinds = {change.kind for change in comparison.changes}
+    kinds = {name for change in comparison.changes for name in (change.kind, label(change))}
     if "loss" in names and any(change.is_loss for change in comparison.changes):
         return True
     if names & kinds:
@@ -113,6 +135,12 @@ def fails(comparison: Comparison, wanted: Iterable[str]) -> bool:
         if severe or any(_is(finding.code, name) for name in names):
             return True
     return False
+
+
+def is_known(name: str) -> bool:
+    """Whether `fails` can ever find this word: a group, a kind as it is named or told, a code or its first words."""
+    words = {*GROUPS, *KINDS, *_LABELS.values(), "narrowed", *CODES}
+    return name.partition(":")[0] in words or any(_is(code, name) for code in CODES)
 
 
 def _is(code: str, name: str) -> bool:

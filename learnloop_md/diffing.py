@@ -9,7 +9,7 @@ from learnloop_md import comparing, diffci, diffmarkdown, difftext, git, sides
 from learnloop_md.answer import Answer, json_text
 from learnloop_md.calls import Call
 from learnloop_md.changes import KINDS
-from learnloop_md.comparison import GROUPS, Comparison, data, fails
+from learnloop_md.comparison import CODES, GROUPS, Comparison, data, fails, is_known
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.sides import Side
 
@@ -45,14 +45,14 @@ def _rendered(found: Comparison, form: str) -> str:
 
 
 def _wanted(text: str) -> list[str]:
-    """What to fail on. Raises UsageError for a word that is nearly one we know: it would never fail."""
+    """What to fail on. Raises UsageError for a word that we do not know: it would never fail."""
     import difflib  # lazy: only with --fail-on
 
-    known = [*GROUPS, *KINDS]
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in known and (close := difflib.get_close_matches(name, known, n=1, cutoff=0.75)):
-            raise UsageError(f"--fail-on {name!r} is not known", f"did you mean {close[0]}?")
+    names = [name.strip().lower() for name in text.split(",") if name.strip()] or [text] * bool(text)
+    for name in (name for name in names if not is_known(name)):
+        close = difflib.get_close_matches(name, [*GROUPS, *KINDS, *CODES], n=1)
+        hint = f"did you mean {close[0]}?" if close else f"{', '.join(GROUPS)}, a kind of change or a code"
+        raise UsageError(f"--fail-on {name!r} is not known", hint)
     return names
 
 

@@ -24,7 +24,8 @@ _SPECIAL = re.compile(r"[\\`*_{}\[\]()#+!|~$^=<>&:-]")
 def rendered(comparison: Comparison, limit: int = COMMENT_LIMIT) -> str:
     """The report, of at most limit bytes; what does not fit is counted at its end."""
     said = verdict(comparison)
-    sign = "❌" if comparison.count(ERROR) else "⚠️" if said else "✅"
+    is_good = not said and not any(change.is_loss for change in comparison.changes)
+    sign = "❌" if comparison.count(ERROR) else "✅" if is_good else "⚠️"
     title = headline(comparison) + (f" — {said}" if said else "")
     kept = [MARKER, f"### {sign} Lessons: {inline(title)}", ""]
     size = sum(len(line.encode()) + 1 for line in kept)

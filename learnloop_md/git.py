@@ -180,7 +180,8 @@ def head(repo: Repo) -> str:
 def resolve(repo: Repo, revision: str) -> str:
     """The commit that a revision names, "" for none."""
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
-    return call(repo.root, *args, check=False).stdout.decode().strip()
+    found = call(repo.root, *args, check=False).stdout.decode().strip()
+    return "" if found.startswith("^") else found  # `^base` is all that is not in base
 
 
 def is_shallow(repo: Repo) -> bool:

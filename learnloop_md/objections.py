@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from learnloop_md import anchors, checks, documents, hidden, sides, standing
+from learnloop_md import anchors, checks, documents, hidden, owners, sides, standing
 from learnloop_md import lesson as lessons
 from learnloop_md.changes import Change
 from learnloop_md.comparison import Found
@@ -121,15 +121,32 @@ def _due(after: Memory, found: Iterable[Change]) -> list[checks.Finding]:
     ]
 
 
-def of_settings(base: Side, head: Side) -> list[Found]:
-    """Settings that cannot be read, or that a branch changes to be judged by."""
-    (old, _), (new, wrong) = sides.settings_of(base), sides.settings_of(head)
-    where = ".learnloop.toml" if ".learnloop.toml" in head.listed else "pyproject.toml"
-    if wrong:
-        return [Found("bad-settings", checks.ERROR, where, 1, wrong)]
-    names = [n for n in old._fields if n.startswith("policy_") and getattr(old, n) != getattr(new, n)]
-    message = f"{', '.join(names)} changes here; this comparison is judged by what the base says"
-    return [Found("policy-changed", checks.WARNING, where, 1, message)] if names and base.listed else []
+def of_settings(base: Side, head: Side, folders: Collection[str]) -> list[Found]:
+    """Settings that cannot be read; settings and owners of memories that a branch changes to be judged by."""
+    found: dict[str, Found] = {}
+    for folder in dict.fromkeys(["", *folders]):
+        (old, _), (new, wrong) = sides.settings_of(base, folder), sides.settings_of(head, folder)
+        files = [f"{at}/{name}".lstrip("/") for at in (folder, "") for name in (".learnloop.toml", "pyproject.toml")]
+        where = _changed_file(base, head, files) or next((path for path in files if path in head.listed), files[-1])
+        names = [n for n in old._fields if n.startswith("policy_") and getattr(old, n) != getattr(new, n)]
+        if wrong:
+            found.setdefault(where, Found("bad-settings", checks.ERROR, where, 1, wrong))
+        elif names and base.listed:
+            found.setdefault(where, _policy_changed(where, ", ".join(names)))
+    where, code_owners, later = _changed_file(base, head, owners.FILES), owners.read(base.text), owners.read(head.text)
+    files = [path for folder in folders for path in base.below(folder)] if where and code_owners else []
+    if any(code_owners.of(path) != (later.of(path) if later else ()) for path in files if code_owners):
+        found[where] = _policy_changed(where, "who must approve changes of a memory")
+    return list(found.values())
+
+
+def _changed_file(base: Side, head: Side, paths: Iterable[str]) -> str:
+    return next((path for path in paths if not base.same(head, path)), "")
+
+
+def _policy_changed(path: str, what: str) -> Found:
+    message = f"{what} changes here; this comparison is judged by what the base says"
+    return Found("policy-changed", checks.WARNING, path, 1, message)
 
 
 def of_old_places(head: Side, moved: list[tuple[Memory, Memory]]) -> list[Found]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from learnloop_md import git, lessonfile, sides, walk
 from learnloop_md.changes import Change
@@ -49,32 +49,39 @@ class Judge:
         if self.owners is None:
             return []
         severity = ERROR if chosen.policy_owners else WARNING
-        found = [row for before, after in moved for row in self._unguarded(before, after, severity)]
-        for change in (c for row in rows for c in row.changes if c.kind == "codified" and chosen.policy_owners):
+        changes = [change for row in rows for change in row.changes]
+        found = [row for before, after in moved for row in self._unguarded_memory(before, after, severity)]
+        found += [row for old, new in _moves(changes) for row in self._unguarded([(old, new)], old, new, new, severity)]
+        for change in (c for c in changes if c.kind == "codified" and chosen.policy_owners):
             if names := self.owners.of(change.path):
                 message = f"the rule of {change.slug} goes into {change.path}: {' '.join(names)} must approve"
                 found.append(Found("policy-owners", WARNING, change.path, change.line, message, change.commit))
         return found
 
-    def _unguarded(self, before: Memory, after: Memory, severity: str) -> list[Found]:
+    def _unguarded_memory(self, before: Memory, after: Memory, severity: str) -> list[Found]:
+        both = before.lessons.keys() & after.lessons.keys()
+        paths = [tuple(side.place.in_repo(side.lessons[slug].path) for side in (before, after)) for slug in both]
+        where = after.place.in_repo(after.place.document)
+        return self._unguarded(paths, before.place.inside, after.place.inside, where, severity)
+
+    def _unguarded(
+        self, paths: Iterable[tuple[str, ...]], left: str, entered: str, where: str, severity: str
+    ) -> list[Found]:
         """Files that lost their owners, because only the rule for everything holds where they are now."""
         assert self.owners is not None, "asked only where there is a CODEOWNERS"
         lost: Counter[str] = Counter()
         now: set[str] = set()
-        for slug in before.lessons.keys() & after.lessons.keys():
-            old = self.owners.rule(before.place.in_repo(before.lessons[slug].path))
-            new = self.owners.rule(after.place.in_repo(after.lessons[slug].path))
+        for pair in paths:
+            old, new = map(self.owners.rule, pair)
             if old and old.owners and not old.is_catch_all and (new is None or new.is_catch_all):
                 lost[" ".join(old.owners)] += 1
                 now.add(" ".join(new.owners) if new and new.owners else "nobody")
         if not lost:
             return []
         who = ", ".join(f"{names} ({number})" for names, number in sorted(lost.items()))
-        message = (
-            f"{lost.total()} lessons leave {before.place.inside}, which {who} must approve; "
-            f"in {after.place.inside} {' and '.join(sorted(now))} is enough"
-        )
-        return [Found("policy-owners", severity, after.place.in_repo(after.place.document), 1, message)]
+        number = "1 lesson leaves" if lost.total() == 1 else f"{lost.total()} lessons leave"
+        message = f"{number} {left}, which {who} must approve; in {entered} {' and '.join(sorted(now))} is enough"
+        return [Found("policy-owners", severity, where, 1, message)]
 
     def _too_few_authors(self, after: Memory, found: list[Change], wanted: int) -> list[Found]:
         rows = [c for c in found if c.kind == "graduated" and c.slug in after.lessons]
@@ -132,6 +139,17 @@ class Judge:
                 message = f"{change.slug} was codified straight on {name}, not by a reviewed request"
                 judged.append(Found("policy-codify", ERROR, change.path, change.line, message, change.commit))
         return judged
+
+
+def _moves(changes: Iterable[Change]) -> Iterator[tuple[str, str]]:
+    """Where single lessons and rules stood and stand: in one memory, from one to another, from guide to guide."""
+    rows = list(changes)
+    came = {key: c.path for c in rows if c.kind == "added" for key in (c.slug, c.after) if key}
+    for change in rows:
+        if change.kind == "moved" and change.path.endswith(change.after):
+            yield change.path.removesuffix(change.after) + change.before, change.path
+        elif change.kind == "removed" and (new := came.get(change.slug) or came.get(change.before)):
+            yield change.path, new
 
 
 def _is_current(memory: Memory, slug: str) -> bool:

@@ -189,7 +189,8 @@ def staged(repo: git.Repo) -> Side:
     extra = {"GIT_INDEX_FILE": str((repo.root / inside).resolve())} if inside else None
     raw = git.call(repo.root, "ls-files", "-s", "-z", extra=extra).stdout.decode(errors="surrogateescape")
     rows = [row.partition("\t") for row in raw.split("\0") if row]
-    side = Side(repo, STAGED, {p: Entry(m.split()[0], m.split()[1]) for m, _, p in rows if m.split()[2] == "0"})
+    ours = {p: Entry(*m.split()[:2]) for m, _, p in rows if m.split()[2] in "02"}  # of what is not merged yet our side
+    side = Side(repo, STAGED, ours)
     side.unmerged = tuple(dict.fromkeys(path for meta, _, path in rows if meta.split()[2] != "0"))
     return side
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from learnloop_md.comparison import is_known
 from tests.conftest import Run, git
 from tests.homes import lesson_text
 from tests.reading import every_byte, made_skill
 
 FOLDER = ".claude/memory"
+ROOT = Path(__file__).parent.parent
 
 
 def write(repo: Path, texts: dict[str, str | None]) -> None:
@@ -78,6 +81,31 @@ def test_two_dots_compare_states_and_three_what_a_pull_request_brings(home: Path
     assert three["base"] == git(home, "merge-base", "main", "topic")
     assert "forge-conflict" in codes(three)
     assert "forge-conflict" not in codes(two)
+
+
+def test_what_waits_for_its_merge_is_a_conflict_and_no_loss(home: Path, learnloop: Run) -> None:
+    """pull-requests: removed is a file that is gone; one that git has not merged yet stands as our side has it."""
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, {**lesson("tide", "Read it once."), **index("tide", "crane", "berth")})
+    git(home, "switch", "-q", "main")
+    commit(home, {**lesson("tide", "Read it thrice."), **index("tide", "crane", "quay")})
+    subprocess.run(["git", "merge", "-q", "topic"], cwd=home, check=False, capture_output=True)
+    told = learnloop("diff", "--staged", "--json", cwd=home).json
+    assert (kinds(told), codes(told)) == ([], {"conflict"})
+
+
+def test_only_what_sync_resolves_is_said_to_be_settled_by_it(home: Path, learnloop: Run) -> None:
+    """merges: `sync --resolve` rebuilds lesson files and documents, no list or guide of a skill."""
+    made_skill(home, learnloop)
+    learnings = "skills/review/learnings.md"
+    commit(home, {learnings: "# Learnings\n"})
+    git(home, "switch", "-q", "-c", "topic")
+    commit(home, {learnings: "# Learnings\n- One.\n", **lesson("tide", "Read it once.")})
+    git(home, "switch", "-q", "main")
+    commit(home, {learnings: "# Learnings\n- Two.\n", **lesson("tide", "Read it thrice.")})
+    told = learnloop("diff", "main...topic", "--json", cwd=home).json
+    found = {f["path"]: "sync --resolve" in f["message"] for f in told["findings"] if f["code"] == "forge-conflict"}
+    assert found == {learnings: False, f"{FOLDER}/tide.md": True}
 
 
 def test_a_side_that_is_left_away_is_head(home: Path, learnloop: Run) -> None:
@@ -336,6 +364,30 @@ def test_a_rule_that_is_codified_stands_with_its_file_and_line_and_one_taken_out
     assert "no longer stands in CLAUDE.md" in lost["why"]
 
 
+@pytest.mark.parametrize(
+    ("words", "kind", "is_loss"),
+    [
+        ("Never count rows first.", "reworded", False),
+        ("Count rows first, but only on Mondays.", "reworded", True),
+        ("", "removed", True),
+    ],
+)
+def test_other_words_of_a_codified_rule_are_told_as_those_of_a_lesson(
+    memory: Path, repo: Path, learnloop: Run, words: str, kind: str, is_loss: bool
+) -> None:
+    """pull-requests: reworded is other words, a loss where they hold for less; gone without any."""
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    learnloop("codify", "rows", "--into", "docs/GUIDE.md", cwd=repo)
+    guide = repo / "docs" / "GUIDE.md"
+    guide.write_text(guide.read_text("utf-8").replace("Count rows first.", words), "utf-8")
+    git(repo, "commit", "-qam", "Edit")
+    told = learnloop("diff", "HEAD~1...HEAD", "--json", cwd=repo).json
+    (change,) = told["memories"][0]["changes"]
+    assert (change["kind"], change["slug"], change["loss"]) == (kind, "rows", is_loss)
+    assert (change["before"], change["after"], change["path"]) == ("Count rows first.", words, "docs/GUIDE.md")
+    assert change["commit"] == git(repo, "rev-parse", "HEAD")
+
+
 def test_a_memory_that_is_the_repository_and_one_without_its_document_are_compared(
     tmp_path: Path, learnloop: Run
 ) -> None:
@@ -397,6 +449,33 @@ def test_a_branch_is_judged_by_its_base_and_not_by_itself(home: Path, learnloop:
     assert {"policy-authors", "policy-changed"} <= codes(done.json)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"CODEOWNERS": "* @o/lead\n"}, {"CODEOWNERS": None}),
+        ({"CODEOWNERS": "* @o/lead\n"}, {".github/CODEOWNERS": "* @o/me\n"}),
+        ({".learnloop.toml": "[policy]\nauthors = 2\n"}, {".learnloop.toml": None}),
+        ({f"{FOLDER}/.learnloop.toml": "[policy]\nauthors = 2\n"}, {f"{FOLDER}/.learnloop.toml": ""}),
+    ],
+)
+def test_whatever_judges_a_branch_is_told_with_its_file_where_the_branch_changes_it(
+    home: Path, learnloop: Run, before: dict[str, str | None], after: dict[str, str | None]
+) -> None:
+    """pull-requests: policy-changed, by a file of the branch, so that the annotation is shown."""
+    commit(home, before)
+    commit(home, after)
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy-changed", "--json", cwd=home)
+    assert done.code == 1
+    assert [f["path"] for f in done.json["findings"]] == list(after)
+
+
+def test_owners_of_other_files_may_change(home: Path, learnloop: Run) -> None:
+    """pull-requests: policy-changed is what the branch is judged by, and no other line of CODEOWNERS."""
+    commit(home, {"CODEOWNERS": "* @o/lead\n"})
+    commit(home, {"CODEOWNERS": "* @o/lead\n/src/ @o/me\n"})
+    assert learnloop("diff", "HEAD~1...HEAD", "--json", cwd=home).json["findings"] == []
+
+
 def test_settings_that_cannot_be_read_are_a_finding(home: Path, learnloop: Run) -> None:
     commit(home, {".learnloop.toml": "policy_autors = 2\n"})
     done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "error", "--json", cwd=home)
@@ -414,6 +493,34 @@ def test_a_codified_rule_names_the_owners_of_its_file(memory: Path, repo: Path, 
     (found,) = [f for f in told["findings"] if f["code"] == "policy-owners"]
     assert "goes into CLAUDE.md: @o/leads must approve" in found["message"]
     assert (found["path"], found["commit"]) == ("CLAUDE.md", git(repo, "rev-parse", "HEAD"))
+
+
+@pytest.mark.parametrize("slug", ["tide", "ebb"])
+def test_a_single_lesson_that_moves_past_its_owners_is_an_error(home: Path, learnloop: Run, slug: str) -> None:
+    """pull-requests: a move past CODEOWNERS is an error, of one lesson as of a memory."""
+    made_skill(home, learnloop)
+    commit(home, {"CODEOWNERS": f"/{FOLDER}/ @o/mem\n", ".learnloop.toml": "[policy]\nowners = true\n"})
+    new = f"skills/review/references/lessons/{slug}.md"
+    (home / new).parent.mkdir(parents=True, exist_ok=True)
+    git(home, "mv", f"{FOLDER}/tide.md", new)
+    git(home, "commit", "-q", "-m", "Move")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", "--json", cwd=home)
+    assert done.code == 1
+    (found,) = [f for f in done.json["findings"] if f["code"] == "policy-owners"]
+    assert (found["path"], found["severity"]) == (new, "error")
+
+
+def test_a_guide_that_moves_past_its_owners_is_an_error(memory: Path, repo: Path, learnloop: Run) -> None:
+    """pull-requests: `moved` is another folder, of a rule too; past CODEOWNERS it is an error."""
+    commit(repo, {"CODEOWNERS": "/docs/ @o/docs\n", ".learnloop.toml": "[policy]\nowners = true\n"})
+    learnloop("note", "Count rows first.", "--name", "rows", "--run", "r1", cwd=repo)
+    learnloop("codify", "rows", "--into", "docs/GUIDE.md", cwd=repo)
+    git(repo, "mv", "docs/GUIDE.md", "GUIDE.md")
+    git(repo, "commit", "-q", "-m", "Move")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy", "--json", cwd=repo)
+    assert (done.code, kinds(done.json)) == (1, [("moved", "rows")])
+    (found,) = [f for f in done.json["findings"] if f["code"] == "policy-owners"]
+    assert (found["path"], found["severity"]) == ("GUIDE.md", "error")
 
 
 def test_a_rule_is_not_codified_straight_on_the_default_branch(memory: Path, repo: Path, learnloop: Run) -> None:
@@ -451,6 +558,9 @@ def test_a_rule_is_not_codified_straight_on_the_default_branch(memory: Path, rep
         ("missing", 1),
         ("added, removed", 1),
         ("hidden", 0),
+        ("LOSS", 1),
+        ("narrowed", 1),
+        ("secret:github-pat, bad-type:name", 0),
     ],
 )
 def test_it_fails_on_what_was_asked_for(home: Path, learnloop: Run, wanted: str, code: int) -> None:
@@ -465,6 +575,17 @@ def test_a_misspelt_word_would_never_fail_and_is_refused(home: Path, learnloop: 
     done = learnloop("diff", "--fail-on", "eror", cwd=home)
     assert done.code == 2
     assert "did you mean error?" in done.err
+    for name in ("bogus", ",", "error,mising-why"):
+        assert learnloop("diff", "--fail-on", name, cwd=home).code == 2, name
+
+
+def test_every_code_of_a_finding_may_be_failed_on() -> None:
+    """pull-requests: `--fail-on` takes a code or its first words."""
+    making = r'(?:Finding|Found|Quarantined|Poison|Weakness|said)\([^()"]*"([a-z0-9]+(?:-[a-z0-9]+)+)"'
+    sources = [path.read_text("utf-8") for path in (ROOT / "learnloop_md").glob("*.py")]
+    made = {code for text in sources for code in re.findall(making, text)} - {"rolled-back", "warn-permissions"}
+    assert len(made) > 40
+    assert [code for code in sorted(made) if not is_known(code)] == []
 
 
 # --- where it cannot serve --------------------------------------------------------------------------------------------
@@ -474,6 +595,7 @@ def test_a_misspelt_word_would_never_fail_and_is_refused(home: Path, learnloop: 
     ("words", "code", "said"),
     [
         (("nowhere...HEAD",), 2, "there is no revision 'nowhere'"),
+        (("^HEAD",), 2, "there is no revision '^HEAD'"),
         (("HEAD..--output=x",), 2, "there is no revision '--output=x'"),
         (("a..b..c",), 2, "is no range"),
         (("HEAD....HEAD",), 2, "is no range"),

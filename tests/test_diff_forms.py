@@ -155,6 +155,12 @@ def test_a_comment_hides_no_lesson_among_many() -> None:
     assert all(f"new&#45;{n}<br>" in text and f"+ Rule {n}.\n" in text for n in range(40))
 
 
+@pytest.mark.parametrize(("is_loss", "sign"), [(True, "⚠️"), (False, "✅")])
+def test_a_comment_with_a_loss_is_not_headed_as_good(is_loss: bool, sign: str) -> None:
+    """pull-requests: losses come first."""
+    assert f"### {sign} Lessons" in diffmarkdown.rendered(compared(change("archived", is_loss=is_loss)))
+
+
 def test_losses_are_told_one_by_one_and_the_many_in_one_line() -> None:
     text = difftext.rendered(large())
     assert text.index("REMOVED") < text.index("ADDED")

@@ -63,6 +63,15 @@ def test_lines_that_stand_twice_word_for_word_become_one(home: Home) -> None:
     assert home.text.count("(read-it.md)") == 2, "other words are a person's to choose between"
 
 
+def test_a_lesson_that_was_deleted_is_told_with_its_way_out_and_what_was_done(home: Home) -> None:
+    """commands: `check --fix` mends what needs no decision and says so; its commit is no surprise."""
+    git(home.root, "rm", "-q", str(home.file("read-it")))
+    git(home.root, "commit", "-qm", "Remove")
+    assert "read-it.md, which does not exist: learnloop sync" in home.run("check").out
+    done = home.run("check", "--fix")
+    assert (done.code, done.out) == (0, f"mended {home.document.relative_to(home.root)}: absorbed\n")
+
+
 def test_a_dry_run_says_what_would_be_mended(home: Home) -> None:
     home.file("a").write_text(HEAD.format("Do: it"))
     before = home.bytes()
