@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, life, place, runlog, runs, skill, store
+from learnloop_md import apply, guard, life, place, poison, runlog, runs, skill, store, trust
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
@@ -151,7 +151,7 @@ def _check_words(words: dict[str, str]) -> None:
     """Raises RefusedError for a secret, for what is no sentence, for control and hidden characters."""
     guard.refuse_secrets(words)
     for option, said in words.items():
-        life.refuse_poison(option, said)
+        trust.refuse(option, poison.find(said))
         if len(said) > RULE_LIMIT or not all(char in "\n\t" or char.isprintable() for char in said):
             message = f"{option} has control characters, or more than {RULE_LIMIT} characters"
             raise RefusedError(message, "say it in a sentence", code="too-long")
