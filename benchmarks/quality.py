@@ -6,6 +6,7 @@ task_type, context) and hold no rule of their own.
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import re
@@ -347,7 +348,9 @@ _PAGE = _PAGE.replace("{{", "{").replace("}}", "}")
 
 def main() -> int:
     """Print every figure and write the page; --semantic measures with the model too."""
-    if "--semantic" in sys.argv[1:]:
+    options = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=main.__doc__)
+    options.add_argument("--semantic", action="store_true", help="measure with the model too")
+    if options.parse_args().semantic:
         with tempfile.TemporaryDirectory() as folder:
             rows = [list(figure) for figure in semantic(Path(folder) / "vectors.bin")]
         SEMANTIC.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

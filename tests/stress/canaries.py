@@ -13,7 +13,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from learnloop_md.commands import BY_NAME
 from tests.stress import ground
 from tests.stress.ground import DAY, git
 from tests.stress.report import Failure, Result, end, table
@@ -41,8 +40,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "pager.status": (),
 }
 _ALIASED = "status add commit log show diff rev-parse cat-file ls-tree ls-files update-ref update-index hash-object"
-READS = (("show",), ("show", "read"), ("status",), ("check",), ("check", "--staged"), ("log",), ("cleanup",), ("diff",))
-READS_IF_THERE = (("recall", "log"), ("review", "--list"))
+READS = (
+    ("show",), ("show", "read"), ("status",), ("check",), ("check", "--staged"), ("check", "--only-secrets"), ("log",),
+    ("cleanup",), ("diff",), ("diff", "HEAD~1...HEAD"), ("why", "read"), ("replay", "HEAD"), ("report",), ("stats",),
+    ("state", "list"), ("verify",), ("doctor",), ("export", "jsonl"), ("recall", "log"), ("review", "--list"),
+)  # fmt: skip
 WRITES = (
     ("note", "Pin the compiler in every build.", "--name", "pin", "--run", "r2"),
     ("note", "Read the log before guessing.", "--run", "r2"),
@@ -55,6 +57,10 @@ WRITES = (
     ("codify", "read", "--into", "CLAUDE.md"),
     ("codify", "mock", "--into", "AGENTS.md", "--branch", "rules"),
     ("cleanup", "--apply"),
+    ("state", "set", "builds", "3"),
+    ("run", "ok", "--note", "Built"),
+    ("graduate", "pin"),
+    ("verify", "--fix", "--yes"),
     ("sync",),
     ("undo",),
 )
@@ -188,8 +194,7 @@ def run(options: argparse.Namespace) -> Result:
     failures: list[Failure] = []
     sung: Counter[str] = Counter()
     count = 0
-    commands = (*READS, *(words for words in READS_IF_THERE if words[0] in BY_NAME), *WRITES)
-    commands = tuple(words for words in commands if not options.command or words[0] == options.command)
+    commands = tuple(words for words in (*READS, *WRITES) if not options.command or words[0] == options.command)
     with ground.sandbox() as base:
         ground.preload()
         for signing in (False, True):
