@@ -195,11 +195,15 @@ def _flow(rest: str) -> Tree:
         match = re.fullmatch(r"\[([^\[\]{}\"'#&*!|>%@`:]*)\](?:[ ]+#.*)?", rest)
         if not match or any(not PLAIN.fullmatch(w.strip()) for w in match[1].split(",") if match[1].strip()):
             raise _OutsideError
-        return [word.strip() for word in match[1].split(",")] if match[1].strip() else []
+        return [_unnulled(word.strip()) for word in match[1].split(",")] if match[1].strip() else []
     bare = rest.partition(" #")[0].rstrip(" ")
     if not PLAIN.fullmatch(bare) or ": " in bare or bare.endswith(":") or bare.startswith(("---", "...", "<<")):
         raise _OutsideError
-    return "" if bare in _NULLS else bare
+    return _unnulled(bare)
+
+
+def _unnulled(word: str) -> str:
+    return "" if word in _NULLS else word
 
 
 def _unescape(quoted: str) -> str:
