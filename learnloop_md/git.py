@@ -7,6 +7,7 @@ They take no optional locks and run no code from the repository's configuration 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,17 +98,12 @@ def call(
     env = {**environment(), **(extra or {})}
     held = {key: value for key, value in _SAFE.items() if not (hooks and key == "core.hooksPath")}
     safe = [word for key, value in held.items() for word in ("-c", f"{key}={value}")]
+    words = ["git", *safe, *args]
     try:
-        done = subprocess.run(
-            ["git", *safe, *args],
-            cwd=where,
-            input=given,
-            capture_output=True,
-            env=env,
-            check=False,
-            timeout=limit_s,
-            start_new_session=limit_s is not None,
-        )
+        if limit_s is None:
+            done = subprocess.run(words, cwd=where, input=given, capture_output=True, env=env, check=False)
+        else:
+            done = _limited(words, where, given or b"", env, limit_s)
     except subprocess.TimeoutExpired as error:
         raise GitError(f"git {args[0]} took more than {limit_s:g} s") from error
     except OSError as error:
@@ -118,6 +114,24 @@ def call(
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise GitError(f"git {args[0]} failed: {said[-1] if said else f'exit {done.returncode}'}")
     return done
+
+
+def _limited(
+    words: list[str], where: Path, given: bytes, env: Mapping[str, str], limit_s: float
+) -> subprocess.CompletedProcess[bytes]:
+    """A program without a terminal; when its time is up, whatever it started ends with it."""
+    import subprocess
+
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, cwd=where, stdin=pipe, stdout=pipe, stderr=pipe, env=env, start_new_session=True
+    ) as started:
+        try:
+            printed, said = started.communicate(given, limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(words, started.returncode, printed, said)
 
 
 def out(where: Path, *args: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from learnloop_md import locks, plumbing
+from learnloop_md import guard, locks, plumbing
 from learnloop_md.git import GitError, Repo, call
 from learnloop_md.plumbing import Commit
 
@@ -27,7 +27,16 @@ def agreed(repo: Repo, parent: str, work: Commit) -> str:
         call(top, "checkout-index", "--all", "--index", "--quiet", extra=env)
         for hook in (["pre-commit"], ["commit-msg", "--", str(text)]):
             _run(top, hooks, hook, {**env, "GIT_LITERAL_PATHSPECS": "0"})
-        return text.read_bytes().decode(errors="surrogateescape")
+        return _fit(text.read_bytes().decode(errors="surrogateescape"))
+
+
+def _fit(message: str) -> str:
+    """A message that a hook has left. Raises GitError for none, which is how git is told no, and for a secret in it."""
+    if not message.strip():
+        raise GitError("the commit-msg hook left no message")
+    if guard.find_secrets(message):
+        raise GitError("the commit-msg hook left what looks like a secret in the message")
+    return message
 
 
 def _run(top: Path, hooks: Path, hook: list[str], env: dict[str, str]) -> None:
@@ -39,4 +48,5 @@ def _run(top: Path, hooks: Path, hook: list[str], env: dict[str, str]) -> None:
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(said) if line.strip()), f"exit {done.returncode}")
-        raise GitError(f"the {hook[0]} hook refuses it: {last[:200]}", "mend what it names, then: learnloop sync")
+        told = "(a line that looks like a secret)" if guard.find_secrets(last) else last[:200]
+        raise GitError(f"the {hook[0]} hook refuses it: {told}", "mend what it names, then: learnloop sync")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from learnloop_md import githooks
 from tests.conftest import Run, git
 
 pytestmark = pytest.mark.usefixtures("memory")
@@ -68,6 +70,39 @@ def test_the_message_is_as_commit_msg_leaves_it(repo: Path, learnloop: Run) -> N
     body = git(repo, "log", "-1", "--format=%B")
     assert "Lesson: read-the-log-first" in body
     assert "Change-Id: I1" in body
+
+
+KEY = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"), [(f'echo "key {KEY}" >>"$1"', "left what looks like a secret"), (': >"$1"', "left no message")]
+)
+def test_a_message_that_git_must_not_get_makes_no_commit(repo: Path, learnloop: Run, body: str, told: str) -> None:
+    """R004-20; an empty message is how a hook tells git no."""
+    hook(repo, "commit-msg", body)
+    head = git(repo, "rev-parse", "HEAD")
+    ran = learnloop("note", "Read the log first.", cwd=repo)
+    assert (ran.code, git(repo, "rev-parse", "HEAD"), told in ran.err, KEY in ran.err) == (0, head, True, False)
+    assert "Zk3vQ9xT7mL2" not in git(repo, "log", "--all", "--format=%B")
+
+
+def test_what_a_hook_says_of_a_secret_is_not_repeated(repo: Path, learnloop: Run) -> None:
+    hook(repo, "pre-commit", f'echo "found {KEY}" >&2; exit 1')
+    ran = learnloop("note", "Read the log first.", cwd=repo)
+    assert "refuses it: (a line that looks like a secret)" in ran.err
+    assert KEY not in ran.out + ran.err
+
+
+def test_a_hook_that_takes_too_long_ends_with_all_it_started(
+    repo: Path, learnloop: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(githooks, "LIMIT_S", 1.0)
+    left = tmp_path / "left"
+    hook(repo, "pre-commit", f"(sleep 2; touch '{left}') & wait")
+    assert "the pre-commit hook took more than 0.5 s" in learnloop("note", "Read the log first.", cwd=repo).err
+    time.sleep(2.5)
+    assert not left.exists()
 
 
 def test_hooks_in_a_folder_of_the_person_s_choice_are_found(repo: Path, learnloop: Run) -> None:
