@@ -292,6 +292,34 @@ def test_a_secret_of_a_commit_message_is_never_told(home: Path, learnloop: Run) 
         assert key not in done.out + done.err, words
 
 
+def test_a_secret_in_an_authors_name_is_neither_told_nor_stored(memory: Path, repo: Path, learnloop: Run) -> None:
+    """security: nothing of a secret goes to the output or into a memory, in any form."""
+    key = "".join(("ghp_", "Ab1" * 12))
+    git(repo, "config", "user.name", f"Eve {key}")
+    assert learnloop("note", "Count the rows.", "--name", "rows", cwd=repo).code == 0
+    (memory / "by-hand.md").write_text("---\nname: by-hand\ndescription: Read first\n---\n\nRead first.\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    kept = git(repo, "log", "-p", "--format=%B") + git(repo, "show", "HEAD:.claude/memory/by-hand.md")
+    assert "run: someone-" in kept
+    assert key[4:].lower() not in kept.lower()
+    for words in ("doctor", "doctor --json", "log", "log --json", "why rows", "why rows --json", "report --json"):
+        done = learnloop(*words.split(), cwd=repo)
+        assert key[4:].lower() not in (done.out + done.err).lower(), words
+    learnloop("report", "--html", "r.html", cwd=repo)
+    assert key not in (repo / "r.html").read_text()
+
+
+def test_a_secret_in_the_name_of_who_wrote_what_waits_is_not_told(memory: Path, repo: Path, learnloop: Run) -> None:
+    """security: also where `trust = "own"` names the author."""
+    key = "".join(("ghp_", "Ab1" * 12))
+    assert learnloop("note", "Count the rows.", "--name", "rows", "--run", "r1", cwd=repo).code == 0
+    git(repo, "commit", "-q", "--amend", "--no-edit", f"--author=Eve {key} <x@example.invalid>")
+    (repo / ".learnloop.toml").write_text('trust = "own"\n')
+    for words in ("status", "status --json", "check", "check --json", "why rows", "show", "accept rows --dry-run"):
+        done = learnloop(*words.split(), cwd=repo)
+        assert key not in done.out + done.err, words
+
+
 def test_a_named_memory_is_followed_where_it_moved(home: Path, learnloop: Run) -> None:
     git(home, "mv", ".claude", ".agents")
     git(home, "commit", "-q", "-m", "Move")
