@@ -469,6 +469,41 @@ def test_sightings_count_under_a_lessons_earlier_name_too(home: Path, learnloop:
     assert done.code == 0, done.out
 
 
+@pytest.mark.parametrize("begun", ["on the base", "on the branch"])
+@pytest.mark.parametrize("end", ["codify", "archive"])
+@pytest.mark.parametrize(("author", "code"), [("Ada Test", 1), ("Bo Test", 0)])
+def test_a_lesson_that_was_made_current_and_archived_needs_its_authors_too(
+    memory: Path, repo: Path, learnloop: Run, begun: str, end: str, author: str, code: int
+) -> None:
+    """pull-requests: so many authors before a lesson is made current, or a rule; whatever became of it since."""
+    commit(repo, {**TWO_AUTHORS})
+    base = git(repo, "rev-parse", "HEAD")
+    note = ("note", "Count rows first.", "--name", "rows")
+    assert learnloop(*note, "--run", "r1", cwd=repo).code == 0
+    base = git(repo, "rev-parse", "HEAD") if begun == "on the base" else base
+    git(repo, "config", "user.name", author)
+    assert learnloop(*note, "--run", "r2", cwd=repo).code == 0
+    words = ("--into", "CLAUDE.md") if end == "codify" else ("--note", "It is over")
+    assert learnloop(end, "rows", *words, cwd=repo).code == 0
+    done = learnloop("diff", f"{base}...HEAD", "--fail-on", "policy-authors", "--json", cwd=repo)
+    assert (done.code, "policy-authors" in codes(done.json)) == (code, bool(code))
+
+
+def test_a_lesson_that_was_current_before_or_never_needs_no_more_authors(
+    memory: Path, repo: Path, learnloop: Run
+) -> None:
+    """pull-requests: the policy is about what a branch makes current."""
+    for slug, runs in (("rows", ("r1", "r2")), ("tide", ("r1",))):
+        for run in runs:
+            rule = {"rows": "Count rows first.", "tide": "Read tide tables as UTC."}[slug]
+            assert learnloop("note", rule, "--name", slug, "--run", run, cwd=repo).code == 0
+    commit(repo, {**TWO_AUTHORS})
+    base = git(repo, "rev-parse", "HEAD")
+    assert learnloop("codify", "rows", "--into", "CLAUDE.md", cwd=repo).code == 0
+    assert learnloop("archive", "tide", "--note", "It is over", cwd=repo).code == 0
+    assert learnloop("diff", f"{base}...HEAD", "--fail-on", "policy-authors", cwd=repo).code == 0
+
+
 def test_a_branch_is_judged_by_its_base_and_not_by_itself(home: Path, learnloop: Run) -> None:
     commit(home, {**TWO_AUTHORS})
     commit(home, {**graduated(), ".learnloop.toml": "[policy]\nauthors = 1\n"})
