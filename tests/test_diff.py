@@ -350,6 +350,30 @@ def test_a_secret_in_the_name_of_who_wrote_what_waits_is_not_told(memory: Path, 
         assert key not in done.out + done.err, words
 
 
+def test_a_secret_in_what_is_compared_replayed_or_written_is_refused(home: Path, learnloop: Run) -> None:
+    """security: refused before the disk, and never repeated; as `export --to` does."""
+    key = "".join(("ghp_", "Ab1" * 12))
+    git(home, "branch", f"b-{key}")
+    for words in (
+        ("diff", f"main...b-{key}"),
+        ("diff", f"nowhere-{key}"),
+        ("diff", "--memory", key),
+        ("diff", "--fail-on", key),
+        ("diff", "--format", key),
+        ("replay", f"b-{key}"),
+        ("report", "--html", f"{key}.html"),
+    ):
+        for more in ((), ("--json",)):
+            done = learnloop(*words, *more, cwd=home)
+            assert (done.code, key in done.out + done.err) == (3, False), words[:-1]
+    done = learnloop("diff", f"b-{key}", "--format", "github", cwd=home)
+    assert (done.code, key in done.out + done.err) == (3, False)
+    assert not (home / f"{key}.html").exists()
+    commit = git(home, "rev-parse", "HEAD")
+    for asked in (f"{commit}...{commit}", f"{commit}..{commit[:10]}", "main@{0}...HEAD^{commit}"):
+        assert learnloop("diff", asked, cwd=home).code == 0, asked
+
+
 def test_a_named_memory_is_followed_where_it_moved(home: Path, learnloop: Run) -> None:
     git(home, "mv", ".claude", ".agents")
     git(home, "commit", "-q", "-m", "Move")
