@@ -24,7 +24,7 @@ from learnloop_md import (
     witness,
 )
 from learnloop_md.absorb import Absorber, Report
-from learnloop_md.commits import Asked, Commits, user
+from learnloop_md.commits import Asked, Commits, named_after
 from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.history import Sides
 from learnloop_md.journal import Journal
@@ -94,7 +94,7 @@ def first(place: Place, asked: Asked, also: Iterable[str], adopted: Iterable[str
 
 def run_id(place: Place, asked: Asked, author: str = "") -> str:
     """The run that a sighting belongs to: as asked, else the author and the day (design §3)."""
-    author = author or (git.author(place.repo.root) if place.repo else "") or user()
+    author = author or named_after(git.author(place.repo.root) if place.repo else "")
     return asked.run or f"{slugify(author)}-{asked.today}"
 
 
@@ -108,7 +108,7 @@ class _Session:
         self.ledger = store.load_ledger(place)
         self.loose = self.ledger.loose if self.ledger else ""
         self.commits = Commits(place, self.ledger, asked)
-        self.author = self.commits.name or user()
+        self.author = named_after(self.commits.name)
         self.before = self.commits.now.head
 
     def work(self, build: Build, *, absorbing: bool = True) -> Done:

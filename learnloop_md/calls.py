@@ -31,12 +31,15 @@ class Call(NamedTuple):
     def text(self, name: str) -> str:
         return str(self.words.get(name) or "")
 
-    def named(self, name: str) -> str:
-        """An option that names what is made, or is repeated. Raises RefusedError where it holds a secret (R004-20)."""
+    def named(self, name: str, told: str = "") -> str:
+        """An option, or the word that is told so, which names what is made, or is repeated.
+
+        Raises RefusedError where it holds a secret (R004-20).
+        """
         if given := self.text(name):
             from learnloop_md import guard  # lazy: `show` names nothing
 
-            guard.refuse_secrets({f"--{name}": given})
+            guard.refuse_secrets({told or f"--{name.replace('_', '-')}": given})
         return given
 
     def flag(self, name: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from learnloop_md import busy, git, githooks, mergestate, plumbing, store
+from learnloop_md import busy, git, githooks, guard, mergestate, plumbing, store
 from learnloop_md.errors import UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
@@ -344,6 +344,12 @@ class Commits:
         states = [git.at_head(repo, paths, commit) for commit in (left.head, *since)]
         known = {path: [state[path] for state in states] for path in paths}
         self._restage({path: entries for path, entries in known.items() if len(set(entries)) > 1})
+
+
+def named_after(author: str) -> str:
+    """Whom a run is named after: git's author, else who works here; nobody whose name holds a secret (R004-20)."""
+    name = author or user()
+    return "someone" if guard.in_name(name) else name
 
 
 def user() -> str:

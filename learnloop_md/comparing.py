@@ -13,13 +13,15 @@ from learnloop_md.codify import codified_slugs
 from learnloop_md.comparison import Compared, Comparison, Found, budget
 from learnloop_md.errors import UnableError
 from learnloop_md.guard import unsecret, unsecret_path
-from learnloop_md.lesson import Lesson, fold
+from learnloop_md.lesson import STATES, Lesson, fold
+from learnloop_md.lessonfile import Quarantined
 from learnloop_md.lines import split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.sides import Side
 
 _COMMITS = 5_000  # that are looked at: a change older than so many is told without its commit
+_STATES = {f"  state: {name}".encode() for name in STATES}
 _MARK = b"<!-- learnloop: "
 
 
@@ -115,14 +117,25 @@ def _read(base: Side, head: Side, before: Place | None, after: Place | None) -> 
     now = sides.assemble(head, after) if after else None
     if before is None or now is None:
         return Pair(sides.assemble(base, before) if before else None, now)
-    # What had a secret is asked where it still has one, and where its words are shown.
+    # What was held back is asked where it still is, and where something of it went: else head's scan tells.
     hurt = {q.path for q in now.quarantined}
     start = len(before.inside) + 1 if before.inside else 0
     paths = [path for path in base.below(before.inside) if path.endswith(".md")]
     base.fetch(paths)
     texts = {path[start:]: base.content(path) for path in paths if path[start:] not in hurt}
-    unscanned = {path: data for path, data in texts.items() if isinstance(data, bytes)}
+    unscanned = {
+        path: data
+        for path, data in texts.items()
+        if isinstance(data, bytes) and _is_kept(data, head.content(now.place.in_repo(path)))
+    }
     return Pair(sides.assemble(base, before, unscanned=unscanned), now)
+
+
+def _is_kept(before: bytes, after: bytes | Quarantined | None) -> bool:
+    """Whether every line of a file still stands in it; one that is gone is told as removed, and its words withheld."""
+    if not isinstance(after, bytes) or before == after:
+        return True
+    return set(before.split(b"\n")) - _STATES <= set(after.split(b"\n"))
 
 
 def _moved(base: Side, head: Side, old: Mapping[str, Place], new: Mapping[str, Place]) -> dict[str, str]:

@@ -18,11 +18,11 @@ FORMATS = ("text", "markdown", "summary", "json", "github", "sarif")
 
 def diff(call: Call) -> Answer:
     """What changed between two states of the repository's memories, by meaning."""
-    form = call.text("format") or "text"
+    form = call.named("format") or "text"
     try:
         if form not in FORMATS:
             raise UsageError(f"--format {form!r} is not known", f"one of {', '.join(FORMATS)}")
-        wanted = _wanted(call.text("fail_on"))
+        wanted = _wanted(call.named("fail_on"))
         found = _compare(call)
     except LearnloopError as error:
         if form != "github" or call.flag("json"):
@@ -60,8 +60,8 @@ def _compare(call: Call) -> Comparison:
     repo = git.find(call.cwd)
     if repo is None:
         raise UnableError("there is no git here, so there is nothing to compare", "run: git init", code="no-git")
-    asked = call.text("range")
-    only = _folder(repo, call.cwd, call.text("memory")) if call.text("memory") else None
+    asked = call.named("range", "the range")
+    only = _folder(repo, call.cwd, call.named("memory")) if call.text("memory") else None
     if call.flag("staged") and call.flag("worktree"):
         raise UsageError("--staged and --worktree are two different things", "choose one")
     if call.flag("staged") or call.flag("worktree") or not asked:

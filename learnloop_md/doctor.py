@@ -18,6 +18,7 @@ from learnloop_md import __version__, codify, drivers, git, place, store, wiring
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError
+from learnloop_md.guard import unsecret
 from learnloop_md.place import Place
 from learnloop_md.wiring import FAIL, OK, WARN, Check, Scene
 
@@ -116,8 +117,8 @@ def _git(cwd: Path, repos: list[git.Repo | None]) -> Iterator[Check]:
     if repo is None:
         yield Check("git", WARN, f"{cwd} lies in no git repository", "git init")
         return
-    if git.author(repo.root):
-        yield Check("git", OK, f"commits are by {git.author(repo.root)} in {repo.root}")
+    if author := git.author(repo.root):
+        yield Check("git", OK, f"commits are by {unsecret(author)} in {repo.root}")
     else:
         message = "git knows no name and e-mail to commit with: changes are queued"
         yield Check("git", WARN, message, 'git config user.name "…" && git config user.email "…"')

@@ -52,8 +52,7 @@ class Step(NamedTuple):
     def told(self) -> Step:
         """The commit as it may be shown: without names and words that hold a secret."""
         slugs = tuple(map(unsecret, self.slugs))
-        subject, why, author = (unsecret(text) for text in (self.subject, self.why, self.author))
-        return self._replace(slugs=slugs, subject=subject, why=why, author=author)
+        return self._replace(slugs=slugs, subject=unsecret(self.subject), why=unsecret(self.why))
 
     @property
     def is_whole(self) -> bool:
@@ -166,7 +165,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
         next(iter(trailer(row.message, "Learnloop-Change")), ""),
         tuple(dict.fromkeys([*named, *lessons.values()])),  # a squash names only some
         row.day,
-        row.author,
+        unsecret(row.author),
         row.message.partition("\n")[0],
         next(iter(trailer(row.message, "Learnloop-Command")), ""),
         tuple(trailer(row.message, "Learnloop-Undoes")),

@@ -104,9 +104,8 @@ def assemble(
     if place.settings.trust == "own":
         for lesson, author in trust.foreign(place, list(lessons.values()), ledger.agreed if ledger else {}):
             del lessons[lesson.slug]
-            quarantined.append(
-                Quarantined(lesson.path, "other-author", 1, f"{author} wrote it, nobody accepted it here")
-            )
+            said = f"{guard.unsecret(author)} wrote it, nobody accepted it here"
+            quarantined.append(Quarantined(lesson.path, "other-author", 1, said))
     text = ""
     if document is not None:
         decoded = _document_text(place.document, document)

@@ -5,18 +5,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
 from learnloop_md import git, lessonfile, sides, walk
 from learnloop_md.changes import Change
 from learnloop_md.checks import ERROR, WARNING
 from learnloop_md.comparison import Compared, Found
-from learnloop_md.lesson import Event
-from learnloop_md.lessonfile import Quarantined
+from learnloop_md.lesson import Event, Lesson
 from learnloop_md.memory import Memory
 from learnloop_md.owners import Owners
 from learnloop_md.sides import Side
 
 _UNCOMMITTED = "(not committed)"
+
+
+class _Version(NamedTuple):
+    """A lesson as a commit left it; path is the one it has now."""
+
+    path: str
+    commit: str
+    author: str
+    lesson: Lesson
 
 
 class Judge:
@@ -38,7 +47,7 @@ class Judge:
         rows = list(found)
         judged = []
         if chosen.policy_authors > 1:
-            judged += self._too_few_authors(after, rows, chosen.policy_authors)
+            judged += self._too_few_authors(before, after, rows, chosen.policy_authors)
         if chosen.policy_no_codify_on_default:
             judged += self._codified_directly(rows)
         return judged
@@ -83,26 +92,46 @@ class Judge:
         message = f"{number} {left}, which {who} must approve; in {entered} {' and '.join(sorted(now))} is enough"
         return [Found("policy-owners", severity, where, 1, message)]
 
-    def _too_few_authors(self, after: Memory, found: list[Change], wanted: int) -> list[Found]:
-        rows = [c for c in found if c.kind == "graduated" and c.slug in after.lessons]
-        rows += [c for c in found if c.kind == "added" and c.slug in after.lessons and _is_current(after, c.slug)]
-        paths = {c.slug: after.place.in_repo(after.lessons[c.slug].path) for c in rows}
-        who = self._authors(sorted(set(paths.values()))) if paths else {}
+    def _too_few_authors(self, before: Memory, after: Memory, found: list[Change], wanted: int) -> list[Found]:
+        """What came into force between the sides, whatever became of it since, on sightings of too few."""
+        names = {c.slug: c.before for c in found if c.kind == "renamed"}
+        changed = {c.slug: c for c in reversed(found) if c.slug in after.lessons}
+        paths = {
+            slug: after.place.in_repo(after.lessons[slug].path)
+            for slug in sorted(changed)
+            if not _is_in_force(before.lessons.get(slug) or before.lessons.get(names.get(slug, "")))
+            and after.lessons[slug].state in ("current", "archived")
+        }
+        versions = self._versions(sorted(set(paths.values()))) if paths else []
+        since = self._since() if versions else set()
+        risen = {v.path for v in versions if v.commit in since and v.lesson.state == "current"}
+        who: dict[tuple[str, Event], str] = {}
+        for version in versions:
+            for event in version.lesson.seen:
+                who.setdefault((version.path, event), version.author)
         judged = []
-        for change in rows:
-            path, seen = paths[change.slug], after.lessons[change.slug].seen
-            names = sorted({who.get((path, event), _UNCOMMITTED) for event in seen})
-            if len(names) < wanted:
-                who_saw = f"{len(names)} {'author' if len(names) == 1 else 'authors'} ({', '.join(names) or 'nobody'})"
-                message = f"{change.slug} is made current on sightings of {who_saw}; {wanted} are asked for"
-                judged.append(Found("policy-authors", ERROR, path, change.line, message, change.commit))
+        for slug, path in paths.items():
+            lesson = after.lessons[slug]
+            authors = sorted({who.get((path, event), _UNCOMMITTED) for event in lesson.seen})
+            if len(authors) < wanted and (_is_in_force(lesson) or path in risen):
+                done = "is codified" if lesson.state == "archived" and lesson.codified_in else "is made current"
+                number = f"{len(authors)} {'author' if len(authors) == 1 else 'authors'}"
+                on = f"on sightings of {number} ({', '.join(authors) or 'nobody'})"
+                message = f"{slug} {done} {on}; {wanted} are asked for"
+                judged.append(Found("policy-authors", ERROR, path, 1, message, changed[slug].commit))
         return judged
 
-    def _authors(self, paths: list[str]) -> dict[tuple[str, Event], str]:
-        """Who committed each sighting first, under a lesson's earlier names too."""
+    def _since(self) -> set[str]:
+        """The commits that head has and base has not."""
+        commit = self.head.commit or git.head(self.head.repo)
+        words = [commit, *([f"^{self.base.commit}"] if self.base.commit else [])]
+        return set(git.out(self.head.repo.root, "rev-list", *words, "--").split())
+
+    def _versions(self, paths: list[str]) -> list[_Version]:
+        """What each commit made of the lessons of these paths, oldest first, under their earlier names too."""
         commit = self.head.commit or git.head(self.head.repo)
         if not commit:
-            return {}
+            return []
         rows = walk.commits(self.head.repo, commit, paths, full=True)
         names: dict[str, set[str]] = {path: {path} for path in paths}
         for row in rows:
@@ -115,13 +144,13 @@ class Judge:
             rows = walk.commits(self.head.repo, commit, [*paths, *earlier], full=True)
         blobs = sorted({after for row in rows for _, after in row.changes.values() if after})
         texts = dict(zip(blobs, git.blobs(self.head.repo, blobs), strict=True))
-        found: dict[tuple[str, Event], str] = {}
         owner = {old: path for path, known in names.items() for old in known}
+        found = []
         for row in reversed(rows):
-            for path, (_, after_blob) in row.changes.items():
-                if path in owner and after_blob:
-                    for event in _events(path, texts[after_blob]):
-                        found.setdefault((owner[path], event), row.author)
+            for path, (_, blob) in row.changes.items():
+                reading = lessonfile.read(path, texts[blob]) if path in owner and blob else None
+                if isinstance(reading, lessonfile.Reading):
+                    found.append(_Version(owner[path], row.commit, row.author, reading.lesson))
         return found
 
     def _codified_directly(self, found: list[Change]) -> list[Found]:
@@ -152,15 +181,11 @@ def _moves(changes: Iterable[Change]) -> Iterator[tuple[str, str]]:
             yield change.path, new
 
 
-def _is_current(memory: Memory, slug: str) -> bool:
-    return memory.lessons[slug].state == "current"
+def _is_in_force(lesson: Lesson | None) -> bool:
+    """Whether its rule holds: as a current lesson, or where it was codified."""
+    return bool(lesson and (lesson.state == "current" or (lesson.state == "archived" and lesson.codified_in)))
 
 
 def _first_parents(repo: git.Repo, base: str, tip: str) -> set[str]:
     words = [tip, *([f"^{base}"] if base else [])]
     return set(git.out(repo.root, "rev-list", "--first-parent", *words, "--").split())
-
-
-def _events(path: str, data: bytes) -> tuple[Event, ...]:
-    reading = lessonfile.read(path, data)
-    return () if isinstance(reading, Quarantined) else reading.lesson.seen

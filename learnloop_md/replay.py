@@ -19,7 +19,7 @@ def replay(call: Call) -> Answer:
     place = call.place
     if place.repo is None:
         raise UnableError("there is no git history here", "run: git init, then learnloop init", code="no-git")
-    side = sides.at(place.repo, call.text("commit") or "HEAD")
+    side = sides.at(place.repo, call.named("commit", "the commit") or "HEAD")
     there = _there(side, place)
     rows = sides.assemble(side, there)
     day = call.text("today") or git.out(place.repo.root, "show", "-s", "--format=%cs", side.commit)

@@ -21,7 +21,7 @@ def report(call: Call) -> Answer:
         return None if data is None else data.decode("utf-8", "replace")
 
     found = overview(memory.load(place), call.today, read_other)
-    wanted = call.text("html")
+    wanted = call.named("html")
     data = as_data(found)
     if not wanted:
         return Answer(_short(found), data)
