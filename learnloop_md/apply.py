@@ -240,7 +240,10 @@ class _Session:
     def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
         differs = self.commits.own(loaded)
-        removed = [path for path, flags in differs.items() if flags == " D" and place.is_lesson(path)]
+        rows = self.ledger.agreed.values() if self.ledger else ()
+        told = {row.path for row in rows if row.zone == "removed"}  # a staged removal waits, and is told once
+        gone = {path: flags for path, flags in differs.items() if flags == " D" or (flags == "D " and path not in told)}
+        removed = [path for path in gone if place.is_lesson(path)]
         own = {path: flags for path, flags in differs.items() if flags[0] in " ?!"}
         if self.commits.in_use and place.document in own and (why := self.commits.document_waits(loaded)):
             del own[place.document]

@@ -111,6 +111,14 @@ def test_a_staged_removal_waits_with_its_line(asked: Path, repo: Path, learnloop
     assert (in_step(repo), head(repo)[1], git(repo, "status", "--short")) == (True, {OTHER}, "")
 
 
+def test_a_staged_removal_is_told_once_and_can_be_restored(asked: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "rm", "-q", str(asked / f"{ASK}.md"))
+    assert f"{ASK} was removed by hand" in learnloop("sync", cwd=repo).err
+    assert "was removed" not in learnloop("sync", cwd=repo).err
+    assert learnloop("restore", "ask", cwd=repo).code == 0
+    assert (asked / f"{ASK}.md").is_file()
+
+
 def test_an_entry_of_a_notebook_waits_with_its_staged_lesson(tmp_path: Path, learnloop: Run) -> None:
     """The same for a skill's memory."""
     skill = make_home("skill", tmp_path / "skill", learnloop).folder.parent
