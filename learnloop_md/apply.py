@@ -46,7 +46,7 @@ class Done(NamedTuple):
     absorbed: Report
     memory: Memory
     left_out: tuple[str, ...] = ()
-    waiting: str = ""  # what is queued and why, told by look() alone
+    waiting: str = ""  # what is not committed and why
     differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
 
 
@@ -107,6 +107,7 @@ class _Session:
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
         self.loose = self.ledger.loose if self.ledger else ""
+        self.waits = ""  # why the document's changes are not committed
         self.commits = Commits(place, self.ledger, asked)
         self.author = named_after(self.commits.name)
         self.before = self.commits.now.head
@@ -140,7 +141,7 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, self.waits)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -238,8 +239,16 @@ class _Session:
 
     def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
-        own = {path: flags for path, flags in self.commits.own(loaded).items() if flags[0] in " ?!"}
-        removed = [path for path, flags in own.items() if flags == " D" and place.is_lesson(path)]
+        differs = self.commits.own(loaded)
+        rows = self.ledger.agreed.values() if self.ledger else ()
+        told = {row.path for row in rows if row.zone == "removed"}  # a staged removal waits, and is told once
+        gone = {path: flags for path, flags in differs.items() if flags == " D" or (flags == "D " and path not in told)}
+        removed = [path for path in gone if place.is_lesson(path)]
+        own = {path: flags for path, flags in differs.items() if flags[0] in " ?!"}
+        if self.commits.in_use and place.document in own and (why := self.commits.document_waits(loaded)):
+            del own[place.document]
+            self.waits = f"{place.document} waits: {why}"
+            self.commits.notices += [] if self.asked.dry_run else [self.waits]
         report = Absorber(
             draft,
             author=self.author,
@@ -333,7 +342,9 @@ def look(place: Place, asked: Asked) -> Done:
         return done
     differing = {place.in_repo(path) for path in session.commits.own(done.memory)} | session.commits.waiting()
     waiting = f"{session.commits.waits}: {session.commits.hold or 'learnloop sync commits it'}"
-    return done._replace(differing=tuple(sorted(differing)), waiting=waiting if session.commits.queue else "")
+    if not session.commits.queue:
+        waiting = session.commits.all_staged(done.memory, differing)
+    return done._replace(differing=tuple(sorted(differing)), waiting=waiting)
 
 
 def folder_in(place: Place, path: Path) -> str:

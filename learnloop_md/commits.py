@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from learnloop_md import busy, git, githooks, guard, mergestate, plumbing, store
+from learnloop_md import busy, git, githooks, guard, heldback, mergestate, plumbing, store
 from learnloop_md.errors import UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
@@ -15,6 +15,7 @@ from learnloop_md.plan import Plan, message, without
 from learnloop_md.store import Ledger
 
 _TRIES = 3  # somebody else's commit may come between
+_WAY_OUT = "commit or unstage it"
 
 
 class Asked(NamedTuple):
@@ -26,6 +27,13 @@ class Asked(NamedTuple):
     commit: bool = True  # False in a pre-commit hook: files only, nothing queued
     after_commit: bool = False  # as git's post-commit hook, whose commit is done
     by_claude: bool = False  # as Claude's hooks start it: HEAD of a code repository stays
+
+
+class Partly(NamedTuple):
+    """What a commit may have of a document, as "mode blob", and why it is not all."""
+
+    entry: str
+    why: str
 
 
 class Commits:
@@ -40,6 +48,7 @@ class Commits:
         self.unfinished = False  # written, but neither committed nor queued
         self.private_paths: set[str] = set()  # paths of the memory that git must not get
         self.private_slugs: set[str] = set()
+        self.memory: Memory | None = None  # as it will be
         self.queue: list[dict[str, Any]] = list(ledger.queue) if ledger else []
         self.last = dict(ledger.last) if ledger else {}
         self.name = git.author(place.repo.root) if place.repo else ""
@@ -110,6 +119,7 @@ class Commits:
         """Learn which lessons git must not get, by path and by name."""
         self.private_paths |= {row.lessons[slug].path for row in memories for slug in row.private}
         self.private_slugs |= {slug for row in memories for slug in row.private}
+        self.memory = memories[-1]
 
     # --- a person's work ---------------------------------------------------------------------------------------------
 
@@ -163,7 +173,39 @@ class Commits:
     def in_the_way(self, path: str) -> str:
         """What a person has in git's index under a path of ours, "" where nothing."""
         flag = self._staged_as(path)
-        return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged"
+        return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged: {_WAY_OUT}"
+
+    def held_back(self, loaded: Memory) -> Partly | None:
+        """What of the document may be committed, None for all of it: half of what a person has staged never is."""
+        place, path = self.place, self.document
+        staged = [p for p in self.now.paths if place.is_lesson(place.inner(p)) and self.in_the_way(p)]
+        head = self.at_head([path])[path] if staged else None
+        if place.repo is None or head is None or self.in_the_way(path):
+            return None
+        text = heldback.document(place, loaded, staged, self.now.head).encode("utf-8", "surrogateescape")
+        if text == store.read_bytes(place.folder / place.document):
+            return None
+        there = [p for p in staged if (place.repo.root / p).exists()]  # of a renamed file the new name
+        return Partly(git.entry(place.repo, text, head, path), self.in_the_way((there or staged)[0]))
+
+    def document_waits(self, loaded: Memory) -> str:
+        """Why all that differs in the document waits for its person, "" where it does not."""
+        partly = self.held_back(loaded) if self.document in self.now.paths else None
+        return partly.why if partly and partly.entry == self.at_head([self.document])[self.document] else ""
+
+    def all_staged(self, loaded: Memory, differing: Collection[str]) -> str:
+        """That only a person can commit what differs from HEAD, and why; "" where a command can."""
+        whys = [
+            self.in_the_way(path) or (self.document_waits(loaded) if path == self.document else "")
+            for path in sorted(differing)
+        ]
+        count = "1 of our files differs" if len(whys) == 1 else f"{len(whys)} of our files differ"
+        return f"{count} from HEAD: {whys[0]}" if whys and all(whys) else ""
+
+    @property
+    def document(self) -> str:
+        """The document as the repository names it."""
+        return self.place.followed(self.place.document)
 
     def _staged_as(self, path: str) -> str:
         """git's letter for how the index differs from HEAD here."""
@@ -210,6 +252,10 @@ class Commits:
         for _ in range(_TRIES):
             heads = self.at_head(paths)
             files = self._differing(plan, heads, scanned)
+            if files.get(self.document) and self.memory and (partly := self.held_back(self.memory)):
+                files[self.document] = partly.entry
+                self.tell_queued(partly.why, "written, not committed yet")
+            files = {path: entry for path, entry in files.items() if entry != heads[path]}
             if not files:
                 return
             if not self.held(files):
@@ -289,14 +335,18 @@ class Commits:
     ) -> None:
         """Let these files wait for their commit, and say why."""
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
-        files = {path: entry for path, entry in files.items() if not self.in_the_way(path)} or files
+        # What is new to HEAD is staged as a whole: who takes it back must not find it again.
+        staged = {path: why for path in files if (why := self.in_the_way(path))}
+        free = {path: entry for path, entry in files.items() if path not in staged}
+        files = free or {path: entry for path, entry in files.items() if heads[path]}
+        if staged and not files:
+            self.tell_queued(self.hold or next(iter(staged.values())), what)
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
         if files:  # else all of it waits already
             self.queue.append({"message": told, "files": files, "was": was})
-            staged = next((why for path in files if (why := self.in_the_way(path))), "")
-            self.tell_queued(self.hold or staged or "somebody else commits here", what)
+            self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
 
     @property
     def before_rebase(self) -> bool:

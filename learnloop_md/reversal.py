@@ -11,6 +11,7 @@ from learnloop_md.place import Place
 
 Change = tuple[bytes | None, bytes | None]  # a file before and after a commit
 _HINT = "learnloop log shows what can be undone"
+_BUNDLES = ("absorb", "import", "verify")  # one commit of lessons that have nothing to do with each other
 
 
 class Standing(NamedTuple):
@@ -107,7 +108,11 @@ def _last_command(place: Place, everything: list[Step]) -> list[Part]:
 def _last_change(place: Place, everything: list[Step], slug: str) -> list[Part]:
     chosen = [row.step for row in _standing(place, everything) if slug in row.slugs]
     chosen = [step for step in chosen if step.key == chosen[0].key]
-    return [Part(step) if step.is_whole else Part(step, _with_names(step, slug)) for step in chosen]
+    together = [step.is_whole and step.change not in _BUNDLES for step in chosen]
+    return [
+        Part(step) if whole else Part(step, _with_names(step, slug))
+        for step, whole in zip(chosen, together, strict=True)
+    ]
 
 
 def _with_names(step: Step, slug: str) -> frozenset[str]:

@@ -358,3 +358,29 @@ def test_undoing_a_lesson_after_a_merge_takes_its_last_change_alone(repo: Path, 
     assert learnloop("undo", "stage-files-by-name", cwd=repo).code == 0
     text = (memory / "stage-files-by-name.md").read_text()
     assert ("run: r1" in text, "confirmed" in text) == (True, False)
+
+
+def test_a_lesson_goes_back_alone_out_of_an_import(repo: Path, memory: Path, learnloop: Run) -> None:
+    """docs/commands.md: `undo NAME` takes that lesson's change alone out of a commit that holds others'."""
+    source = repo / "learnings.md"
+    source.write_text("# Learnings\n\n- Use uv, not pip.\n- Stage files by name.\n- Read the log.\n")
+    learnloop("import", str(source), cwd=repo)
+    assert learnloop("undo", "use-uv", "--json", cwd=repo).json["slug"] == "use-uv-not-pip"
+    assert {path.stem for path in memory.glob("*.md")} == {"MEMORY", SLUG, "read-the-log"}
+    assert f"({SLUG}.md)" in (memory / "MEMORY.md").read_text()
+    learnloop("undo", SLUG, cwd=repo)
+    assert {path.stem for path in memory.glob("*.md")} == {"MEMORY", "read-the-log"}
+    learnloop("undo", git(repo, "rev-parse", "HEAD~1"), cwd=repo)
+    assert {path.stem for path in memory.glob("*.md")} == {"MEMORY", "use-uv-not-pip", "read-the-log"}
+
+
+def test_a_lesson_goes_back_alone_out_of_what_was_absorbed(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("note", "Read the log.", cwd=repo)
+    for path in noted.glob("[rs]*.md"):
+        path.write_text(path.read_text() + "\nWords by hand.\n")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "status", "--short") == ""
+    learnloop("undo", SLUG, cwd=repo)
+    assert [p.stem for p in noted.glob("*.md") if "Words by hand." in p.read_text()] == ["read-the-log"]
+    learnloop("undo", "read", cwd=repo)
+    assert not [p.stem for p in noted.glob("*.md") if "Words by hand." in p.read_text()]
