@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from learnloop_md.reading import DIGITS, EMPHASIS, LONG, UNITS, WEAKER, plain
-from learnloop_md.words import CJK, stem
+from learnloop_md.words import CJK, STOP, stem, words_of
 
 
 class Written(NamedTuple):
@@ -25,6 +25,7 @@ class Written(NamedTuple):
     prose: frozenset[str]  # the plain words outside code
     initial: frozenset[str]  # those of them that begin a sentence: their capital says nothing
     bound: dict[str, tuple[str, str]]  # a number or a sign -> the words before and after it
+    capitals: frozenset[str]  # grammar words in capitals, which are names: US, IT
 
 
 _CODE = re.compile(r"`+([^`\n]+?)`+|(?<!\w)\"([^\"\n]{1,80})\"(?!\w)")
@@ -38,6 +39,12 @@ _SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
 _CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
 _WORDLY = re.compile(r"\w")
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
+# What is put into capitals for its weight, and what is another thing in capitals: US and us.
+_SHOUTED = words_of(
+    "do does not never no none non always must should shall may can cannot only all every each any both before after "
+    "first unless until without except avoid ensure make sure please ever also then instead but dont needs need"
+)
+_PRONOUNS = words_of("us it who me he we am i")
 _EDGE = re.compile(rf"(?<=[{CJK}])(?=[^{CJK}\s])|(?<=[^{CJK}\s])(?=[{CJK}])")
 _DASHES = str.maketrans({"−": "-", "‐": "-", "‑": "-"})
 
@@ -84,6 +91,8 @@ def literals(text: str) -> Written:
         if is_code and len(here) > 1:
             spans.append(tuple(here))
     bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers + signs)}
+    named = {w for w in prose if w.isupper() and len(w) > 1 and w.casefold() in STOP - _SHOUTED}
+    capitals = frozenset(named) if any(w != w.upper() for w in prose - named) else frozenset()
     return Written(
         tuple(exact),
         frozenset(loose),
@@ -93,6 +102,7 @@ def literals(text: str) -> Written:
         frozenset(prose),
         frozenset(initial),
         bound,
+        capitals,
     )
 
 
@@ -154,6 +164,7 @@ def differing(a: Written, b: Written) -> set[str]:
         programs = {span[0] for span in apart[-1]} - {word for span in apart[-1] for word in span[1:]}
         found |= {x for x in one.code - programs if not _says(one, other, x)}
         found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
+        found |= {x for x in one.capitals - other.capitals if not _spelled(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
     signs = [[x for x in one.exact if not _WORDLY.search(x)] for one in (a, b)]
@@ -191,6 +202,12 @@ def _says(one: Written, other: Written, word: str) -> bool:
     if low in {x.casefold() for x in (other.prose if word == low else other.initial)}:
         return True
     return any(x.endswith("ing") and stem(x.casefold()) == stem(low) for x in other.prose)
+
+
+def _spelled(other: Written, name: str) -> bool:
+    """Whether a rule says in small letters what may be in capitals for its weight alone: lint AND test."""
+    low = name.casefold()
+    return low not in _PRONOUNS and (low in other.prose or low.capitalize() in other.initial)
 
 
 def _inflected(other: Written, name: str) -> bool:
