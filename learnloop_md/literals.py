@@ -26,6 +26,7 @@ class Written(NamedTuple):
     initial: frozenset[str]  # those of them that begin a sentence: their capital says nothing
     bound: dict[str, tuple[str, str]]  # a number or a sign -> the words before and after it
     capitals: frozenset[str]  # grammar words in capitals, which are names: US, IT
+    units: dict[str, set[str]]  # a number -> the units it has
 
 
 _CODE = re.compile(r"`+([^`\n]+?)`+|(?<!\w)\"([^\"\n]{1,80})\"(?!\w)")
@@ -39,6 +40,9 @@ _SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
 _CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
 _WORDLY = re.compile(r"\w")
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
+_TIMES = "ms second minute hour day week month quarter year"
+_SIZES = "byte kb mb gb tb kib mib gib percent px pixel point metre meter mile inch gram kg"
+_MEASURES = frozenset(map(stem, words_of(f"{_TIMES} {_SIZES}")))
 # What is put into capitals for its weight, and what is another thing in capitals: US and us.
 _SHOUTED = words_of(
     "do does not never no none non always must should shall may can cannot only all every each any both before after "
@@ -103,6 +107,7 @@ def literals(text: str) -> Written:
         frozenset(initial),
         bound,
         capitals,
+        _units(said, numbers),
     )
 
 
@@ -144,6 +149,14 @@ def _number(word: str) -> list[str]:
     return ["#" + match[1] + match[2].replace(",", ""), *([UNITS.get(unit, unit)] if unit else [])]
 
 
+def _units(said: list[str], numbers: list[int]) -> dict[str, set[str]]:
+    units: dict[str, set[str]] = {}
+    for at in numbers:
+        if (unit := _near(said, at + 1)) in _MEASURES:
+            units.setdefault(said[at], set()).add(unit)
+    return units
+
+
 def _near(said: list[str], at: int) -> str:
     word = said[at].casefold() if 0 <= at < len(said) else ""
     return stem(UNITS.get(word, word)) if word.isalpha() else word
@@ -167,6 +180,7 @@ def differing(a: Written, b: Written) -> set[str]:
         found |= {x for x in one.capitals - other.capitals if not _spelled(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
+    found |= {x.lstrip("#") for x in a.units.keys() & b.units.keys() if not a.units[x] & b.units[x]}
     signs = [[x for x in one.exact if not _WORDLY.search(x)] for one in (a, b)]
     if signs[0] != signs[1] or any(a.bound[x] == b.bound[x][::-1] != b.bound[x] for x in signs[0]):  # a < b, b < a
         found.update(*signs)
