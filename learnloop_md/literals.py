@@ -40,6 +40,12 @@ _SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
 _CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
 _WORDLY = re.compile(r"\w")
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
+# A name stands beside such a word, and is compared as it is written.
+_NAMING = words_of(
+    "called named name call parameter param header table folder directory label queue topic field column branch tag "
+    "flag key variable setting option bucket index collection channel namespace event metric role endpoint module "
+    "package class function method property attribute"
+)
 _TIMES = "ms second minute hour day week month quarter year"
 _SIZES = "byte kb mb gb tb kib mib gib percent px pixel point metre meter mile inch gram kg"
 _MEASURES = frozenset(map(stem, words_of(f"{_TIMES} {_SIZES}")))
@@ -177,6 +183,7 @@ def differing(a: Written, b: Written) -> set[str]:
         programs = {span[0] for span in apart[-1]} - {word for span in apart[-1] for word in span[1:]}
         found |= {x for x in one.code - programs if not _says(one, other, x)}
         found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
+        found |= _counted_otherwise(one, other)
         found |= {x for x in one.capitals - other.capitals if not _spelled(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
@@ -216,6 +223,35 @@ def _says(one: Written, other: Written, word: str) -> bool:
     if low in {x.casefold() for x in (other.prose if word == low else other.initial)}:
         return True
     return any(x.endswith("ing") and stem(x.casefold()) == stem(low) for x in other.prose)
+
+
+def _counted_otherwise(one: Written, other: Written) -> set[str]:
+    """Names with a hyphen, or beside a word that introduces a name, that another rule has in another number."""
+    joined = {x for x in other.prose if "-" in x}
+    found = {x for x in one.prose if "-" in x for y in joined if _of_other_number(x, y) and x not in other.prose}
+    beside = _named(other)
+    return found | {x for kind, x in _named(one) for k, y in beside if k == kind and _of_other_number(x, y)}
+
+
+def _named(one: Written) -> set[tuple[str, str]]:
+    """Words beside a word that introduces a name, with it: the label bug, a table orders."""
+    words = [word.casefold() for word in one.said]
+    near = [
+        (kind, x)
+        for i, kind in enumerate(words)
+        if kind in _NAMING
+        for x in (*words[max(0, i - 1) : i], *words[i + 1 : i + 2])
+    ]
+    return {(kind, x) for kind, x in near if x not in STOP}
+
+
+def _of_other_number(one: str, other: str) -> bool:
+    """Whether two words are the singular and the plural of one; of a name with hyphens, any part of it."""
+    parts = [word.casefold().split("-") for word in (one, other)]
+    if len(parts[0]) != len(parts[1]):
+        return False
+    off = [sorted(two, key=len) for two in zip(*parts, strict=True) if two[0] != two[1]]
+    return bool(off) and all(more in {few + "s", few + "es", few[:-1] + "ies"} for few, more in off)
 
 
 def _spelled(other: Written, name: str) -> bool:
