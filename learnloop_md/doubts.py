@@ -32,6 +32,7 @@ class Pair(NamedTuple):
     score: float
     against: Turned  # how one says the contrary of the other
     apart: frozenset[str] = frozenset()  # code, flags, paths, numbers that only one holds, as written
+    traded: frozenset[str] = frozenset()  # words on another side of "X, not Y"
     programs: frozenset[str] = frozenset()  # the first words of commands
 
 
@@ -211,7 +212,7 @@ def _slots(shape: Shape, shared: frozenset[str]) -> dict[tuple[str, str], frozen
 
 def roles_swapped(pair: Pair) -> Doubt | None:
     """The same words in other roles: alpha calls beta, beta calls alpha."""
-    words = swapped(pair.a, pair.b, pair.shared)
+    words = swapped(pair.a, pair.b, pair.shared) or pair.traded
     return Doubt("roles swapped", words) if words else None
 
 
