@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise, product
+from itertools import dropwhile, pairwise, product, takewhile
 from typing import NamedTuple
 
 from learnloop_md.opposites import Turned, swapped
-from learnloop_md.reading import CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape
-from learnloop_md.words import akin, is_foreign
+from learnloop_md.reading import BITS, CLASSES, LONG, OTHER_SCRIPT, SMALL, WEAKER, Shape
+from learnloop_md.words import ARTICLES, STOP, akin, is_foreign, stem
 
 # What they must share where a name stands in one alone, or a word in the place of another.
 NAMED, REWORDED = 0.75, 0.65
 TEMPLATE = 0.6  # so much word for word, and the words that differ are the point
 _RESTRICTS = frozenset("in on at for when if under unless from while during".split())
 _PLACES = frozenset("behind beyond beside inside outside within across along around among against despite".split())
+
+_NEEDS, _MUST = frozenset("need needs require requires".split()), frozenset("must should shall".split())
 
 
 class Pair(NamedTuple):
@@ -30,6 +32,7 @@ class Pair(NamedTuple):
     score: float
     against: Turned  # how one says the contrary of the other
     apart: frozenset[str] = frozenset()  # code, flags, paths, numbers that only one holds, as written
+    traded: frozenset[str] = frozenset()  # words on another side of "X, not Y"
     programs: frozenset[str] = frozenset()  # the first words of commands
 
 
@@ -209,7 +212,7 @@ def _slots(shape: Shape, shared: frozenset[str]) -> dict[tuple[str, str], frozen
 
 def roles_swapped(pair: Pair) -> Doubt | None:
     """The same words in other roles: alpha calls beta, beta calls alpha."""
-    words = swapped(pair.a, pair.b, pair.shared)
+    words = swapped(pair.a, pair.b, pair.shared) or pair.traded
     return Doubt("roles swapped", words) if words else None
 
 
@@ -235,6 +238,36 @@ def _classes_of_names(pair: Pair, shape: Shape) -> frozenset[str]:
     """Words that only say what a named thing is: `main`, the main branch."""
     named = pair.shared & (pair.a.strong | pair.b.strong)
     return frozenset(word for before, word in pairwise(shape.words) if word in CLASSES and before in named)
+
+
+def little_in_common(pair: Pair) -> Doubt | None:
+    """Both speak of one thing, and what one wants of it the other does not say."""
+    if len(pair.shared - WEAKER) > 1:
+        return None
+    left, right = pair.left - pair.a.reasons, pair.right - pair.b.reasons
+    more = (left | right) - WEAKER - pair.known
+    return Doubt("one says more", more) if more else None
+
+
+def another_need(pair: Pair) -> Doubt | None:
+    """One says what a thing needs, and the other does not name that."""
+    for shape, other in ((pair.a, pair.b), (pair.b, pair.a)):
+        more = _needed(shape) - WEAKER - frozenset(other.words) - pair.typos
+        if more:
+            return Doubt("one says more", more)
+    return None
+
+
+def _needed(shape: Shape) -> frozenset[str]:
+    """What a rule of one clause says that something needs, or must have: a docstring."""
+    if shape.reasons or sum(map(bool, shape.clauses)) != 1:
+        return frozenset()
+    for i, (before, word, after) in enumerate(zip(shape.said, shape.said[1:], shape.said[2:], strict=False), 2):
+        if (word in _NEEDS or (before in _MUST and word == "have")) and after not in {"to", "be"}:
+            behind = dropwhile(ARTICLES.__contains__, shape.said[i:])
+            thing = takewhile(lambda w: w not in STOP, behind)
+            return frozenset(stem(part) for w in thing for part in BITS.findall(w) if part.isalpha())
+    return frozenset()
 
 
 def each_says_more(pair: Pair) -> Doubt | None:
@@ -298,6 +331,6 @@ def too_long(pair: Pair) -> Doubt | None:
 
 GUARDS: tuple[Callable[[Pair], Doubt | None], ...] = (
     numbers_differ, names_differ, written_otherwise, one_is_turned, other_words, another_thing, roles_swapped,
-    limits_differ, one_says_more, a_name_for_another_word, actions_differ, a_name_more, each_says_more,
-    circumstances_differ, a_circumstance_more, places_differ, other_language, too_short, too_long,
+    limits_differ, one_says_more, little_in_common, another_need, a_name_for_another_word, actions_differ, a_name_more,
+    each_says_more, circumstances_differ, a_circumstance_more, places_differ, other_language, too_short, too_long,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from learnloop_md.reading import DIGITS, EMPHASIS, LONG, UNITS, WEAKER, plain
-from learnloop_md.words import CJK, stem
+from learnloop_md.words import CJK, STOP, stem, words_of
 
 
 class Written(NamedTuple):
@@ -25,6 +25,8 @@ class Written(NamedTuple):
     prose: frozenset[str]  # the plain words outside code
     initial: frozenset[str]  # those of them that begin a sentence: their capital says nothing
     bound: dict[str, tuple[str, str]]  # a number or a sign -> the words before and after it
+    capitals: frozenset[str]  # grammar words in capitals, which are names: US, IT
+    units: dict[str, set[str]]  # a number -> the units it has
 
 
 _CODE = re.compile(r"`+([^`\n]+?)`+|(?<!\w)\"([^\"\n]{1,80})\"(?!\w)")
@@ -38,6 +40,21 @@ _SOFT = re.compile(r"(?:[A-Za-z]\.){2,}|[a-z]\d+[a-z]")  # e.g., e2e
 _CASED = re.compile(r"[_/\\.(:@%$]|^-|[a-z][A-Z]")  # in such a thing a capital is another thing
 _WORDLY = re.compile(r"\w")
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\")\]]*$")
+# A name stands beside such a word, and is compared as it is written.
+_NAMING = words_of(
+    "called named name call parameter param header table folder directory label queue topic field column branch tag "
+    "flag key variable setting option bucket index collection channel namespace event metric role endpoint module "
+    "package class function method property attribute"
+)
+_TIMES = "ms second minute hour day week month quarter year"
+_SIZES = "byte kb mb gb tb kib mib gib percent px pixel point metre meter mile inch gram kg"
+_MEASURES = frozenset(map(stem, words_of(f"{_TIMES} {_SIZES}")))
+# What is put into capitals for its weight, and what is another thing in capitals: US and us.
+_SHOUTED = words_of(
+    "do does not never no none non always must should shall may can cannot only all every each any both before after "
+    "first unless until without except avoid ensure make sure please ever also then instead but dont needs need"
+)
+_PRONOUNS = words_of("us it who me he we am i")
 _EDGE = re.compile(rf"(?<=[{CJK}])(?=[^{CJK}\s])|(?<=[^{CJK}\s])(?=[{CJK}])")
 _DASHES = str.maketrans({"−": "-", "‐": "-", "‑": "-"})
 
@@ -84,6 +101,8 @@ def literals(text: str) -> Written:
         if is_code and len(here) > 1:
             spans.append(tuple(here))
     bound = {said[i]: (_near(said, i - 1), _near(said, i + 1)) for i in reversed(numbers + signs)}
+    named = {w for w in prose if w.isupper() and len(w) > 1 and w.casefold() in STOP - _SHOUTED}
+    capitals = frozenset(named) if any(w != w.upper() for w in prose - named) else frozenset()
     return Written(
         tuple(exact),
         frozenset(loose),
@@ -93,6 +112,8 @@ def literals(text: str) -> Written:
         frozenset(prose),
         frozenset(initial),
         bound,
+        capitals,
+        _units(said, numbers),
     )
 
 
@@ -134,6 +155,14 @@ def _number(word: str) -> list[str]:
     return ["#" + match[1] + match[2].replace(",", ""), *([UNITS.get(unit, unit)] if unit else [])]
 
 
+def _units(said: list[str], numbers: list[int]) -> dict[str, set[str]]:
+    units: dict[str, set[str]] = {}
+    for at in numbers:
+        if (unit := _near(said, at + 1)) in _MEASURES:
+            units.setdefault(said[at], set()).add(unit)
+    return units
+
+
 def _near(said: list[str], at: int) -> str:
     word = said[at].casefold() if 0 <= at < len(said) else ""
     return stem(UNITS.get(word, word)) if word.isalpha() else word
@@ -154,8 +183,11 @@ def differing(a: Written, b: Written) -> set[str]:
         programs = {span[0] for span in apart[-1]} - {word for span in apart[-1] for word in span[1:]}
         found |= {x for x in one.code - programs if not _says(one, other, x)}
         found |= {x for x in one.prose - one.initial if x[0].isupper() and _inflected(other, x)}
+        found |= _counted_otherwise(one, other)
+        found |= {x for x in one.capitals - other.capitals if not _spelled(other, x)}
     if all(apart):
         found |= {" ".join(span).replace("#", "") for side in apart for span in side}
+    found |= {x.lstrip("#") for x in a.units.keys() & b.units.keys() if not a.units[x] & b.units[x]}
     signs = [[x for x in one.exact if not _WORDLY.search(x)] for one in (a, b)]
     if signs[0] != signs[1] or any(a.bound[x] == b.bound[x][::-1] != b.bound[x] for x in signs[0]):  # a < b, b < a
         found.update(*signs)
@@ -191,6 +223,41 @@ def _says(one: Written, other: Written, word: str) -> bool:
     if low in {x.casefold() for x in (other.prose if word == low else other.initial)}:
         return True
     return any(x.endswith("ing") and stem(x.casefold()) == stem(low) for x in other.prose)
+
+
+def _counted_otherwise(one: Written, other: Written) -> set[str]:
+    """Names with a hyphen, or beside a word that introduces a name, that another rule has in another number."""
+    joined = {x for x in other.prose if "-" in x}
+    found = {x for x in one.prose if "-" in x for y in joined if _of_other_number(x, y) and x not in other.prose}
+    beside = _named(other)
+    return found | {x for kind, x in _named(one) for k, y in beside if k == kind and _of_other_number(x, y)}
+
+
+def _named(one: Written) -> set[tuple[str, str]]:
+    """Words beside a word that introduces a name, with it: the label bug, a table orders."""
+    words = [word.casefold() for word in one.said]
+    near = [
+        (kind, x)
+        for i, kind in enumerate(words)
+        if kind in _NAMING
+        for x in (*words[max(0, i - 1) : i], *words[i + 1 : i + 2])
+    ]
+    return {(kind, x) for kind, x in near if x not in STOP}
+
+
+def _of_other_number(one: str, other: str) -> bool:
+    """Whether two words are the singular and the plural of one; of a name with hyphens, any part of it."""
+    parts = [word.casefold().split("-") for word in (one, other)]
+    if len(parts[0]) != len(parts[1]):
+        return False
+    off = [sorted(two, key=len) for two in zip(*parts, strict=True) if two[0] != two[1]]
+    return bool(off) and all(more in {few + "s", few + "es", few[:-1] + "ies"} for few, more in off)
+
+
+def _spelled(other: Written, name: str) -> bool:
+    """Whether a rule says in small letters what may be in capitals for its weight alone: lint AND test."""
+    low = name.casefold()
+    return low not in _PRONOUNS and (low in other.prose or low.capitalize() in other.initial)
 
 
 def _inflected(other: Written, name: str) -> bool:

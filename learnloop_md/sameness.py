@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
+from learnloop_md.contrasts import traded
 from learnloop_md.doubts import GUARDS, Doubt, Pair, names_apart, numbers_apart, one_is_turned, other_words
 from learnloop_md.literals import differing, literals, lowered, unbound
 from learnloop_md.opposites import turned
@@ -71,13 +72,18 @@ def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, s
     apart = differing(*written) | unbound(*written, (a.parts, b.parts))
     if a.norm == b.norm and (not apart or lowered(one, other)):
         return ("same", 1.0, "equal after normalising") if a.norm else None
-    programs = {span[0] for text in written for span in text.spans}
-    pair = _side_by_side(a, b, known)._replace(apart=frozenset(apart), programs=frozenset(map(stem, programs)))
+    programs = frozenset(stem(span[0]) for text in written for span in text.spans)
+    sides = frozenset(traded(one, other))
+
+    def beside(about: frozenset[str]) -> Pair:
+        return _side_by_side(a, b, about)._replace(apart=frozenset(apart), traded=sides, programs=programs)
+
+    pair = beside(known)
     verdict, why = _judge(pair)
     if verdict == "same" and known:  # what is said around a rule finds a candidate, and never makes two rules one
-        bare = _side_by_side(a, b, frozenset())._replace(apart=pair.apart, programs=pair.programs)
-        if _judge(bare)[0] != "same":
-            verdict, why = "near", _judge(bare)[1] or why
+        bare, doubt = _judge(beside(frozenset()))
+        if bare != "same":
+            verdict, why = "near", doubt or why
     return (verdict, round(min(pair.score, 0.99), 2), why) if verdict else None
 
 
