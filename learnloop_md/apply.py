@@ -135,7 +135,7 @@ class _Session:
         elif not self.asked.dry_run:
             commits.keep_out(loaded)
             self._write(draft.plans, second.plans)
-            self._remember(final, {conflict.slug for conflict in report.conflicts})
+            self._remember(final, report.left)
             if self.ledger is None or self.ledger.commit != commits.now.head:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
@@ -248,8 +248,9 @@ class _Session:
             sides=self._sides(),
             with_git=bool(place.repo),
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
+            stranger=trust.Strangers(place, place.document).author,
         ).run()
-        clashing = {loaded.lessons[c.slug].path for c in report.conflicts if c.slug in loaded.lessons}
+        clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
             if path not in clashing:
                 draft.also(path)

@@ -304,11 +304,12 @@ def _synced(call: Call, place: Place) -> Answer:
         "conflicts": [clash._asdict() for clash in done.absorbed.conflicts],
         "absorbed": list(done.absorbed.what),
     }
-    said = () if changes else ("everything is in step",)
+    waits = done.absorbed.waiting
+    said = () if changes else ("what others wrote waits",) if waits else ("everything is in step",)
     headline = "" if slugs else "committed what was queued" if not done.plans else "brought in step"
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
-    in_step = not changes and not call.flag("dry_run") and not done.absorbed.conflicts
+    in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)
     return answer._replace(
         text="everything is in step" if in_step else answer.text, code=1 if done.absorbed.conflicts else 0
     )
