@@ -329,12 +329,22 @@ class _Session:
 def look(place: Place, asked: Asked) -> Done:
     """The memory as it would stand after absorbing, without writing anything (status, show, check)."""
     session = _Session(place, asked._replace(dry_run=True))
-    done = session.work(lambda draft: None)
-    if session.commits.hold == "ignored":
+    return _against_head(session.commits, session.work(lambda draft: None))
+
+
+def unabsorbed(place: Place, asked: Asked, why: str) -> Done:
+    """The memory as it stands, where what is to be absorbed is refused (status, check)."""
+    loaded, commits = memory.load(place), _Session(place, asked._replace(dry_run=True)).commits
+    return _against_head(commits, Done((), (), False, (why,), Report((), (), (), ()), loaded))
+
+
+def _against_head(commits: Commits, done: Done) -> Done:
+    """What was looked at, with what HEAD has not of it."""
+    if commits.hold == "ignored":
         return done
-    differing = {place.in_repo(path) for path in session.commits.own(done.memory)} | session.commits.waiting()
-    waiting = f"{session.commits.waits}: {session.commits.hold or 'learnloop sync commits it'}"
-    return done._replace(differing=tuple(sorted(differing)), waiting=waiting if session.commits.queue else "")
+    differing = {commits.place.in_repo(path) for path in commits.own(done.memory)} | commits.waiting()
+    waiting = f"{commits.waits}: {commits.hold or 'learnloop sync commits it'}"
+    return done._replace(differing=tuple(sorted(differing)), waiting=waiting if commits.queue else "")
 
 
 def folder_in(place: Place, path: Path) -> str:

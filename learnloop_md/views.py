@@ -38,7 +38,7 @@ def status(call: Call) -> Answer:
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
     queued = len(done.differing)
     waits = (*rows.quarantined, *(row for _, row in done.absorbed.waiting))
-    bad = (*waits, *memory.hostile(rows), *_hurt_state(place))
+    bad = (*waits, *memory.secrets(rows), *memory.hostile(rows), *_hurt_state(place))
     hurt = [q._replace(path=unsecret_path(q.path)) for q in bad]
     data: dict[str, Any] = {
         "memory": str(place.folder),
