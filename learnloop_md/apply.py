@@ -47,7 +47,14 @@ class Done(NamedTuple):
     memory: Memory
     left_out: tuple[str, ...] = ()
     waiting: str = ""  # what is queued and why, told by look() alone
+    staged: tuple[str, ...] = ()  # our files that wait for a person's own commit, by path in the repository
     differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
+
+    @property
+    def left_to_commit(self) -> str:
+        """What to say of files of ours that a person has staged, "" where there are none."""
+        more = f" and {len(self.staged) - 1} more are" if len(self.staged) > 1 else " is"
+        return f"{self.staged[0]}{more} staged, and left to your own commit" if self.staged else ""
 
 
 Build = Callable[[Draft], object]
@@ -130,6 +137,7 @@ class _Session:
             trust.refuse_new(self.place, plan.edits)
         final = after._replace(lessons=second.lessons, document=second.document)
         commits.keep_private(loaded, final)
+        staged = commits.staged(final)
         if not self.asked.dry_run and commits.before_rebase:
             self._put_off(second.plans)
         elif not self.asked.dry_run:
@@ -140,7 +148,7 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out)
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, staged=staged)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -344,7 +352,8 @@ def _against_head(commits: Commits, done: Done) -> Done:
         return done
     differing = {commits.place.in_repo(path) for path in commits.own(done.memory)} | commits.waiting()
     waiting = f"{commits.waits}: {commits.hold or 'learnloop sync commits it'}"
-    return done._replace(differing=tuple(sorted(differing)), waiting=waiting if commits.queue else "")
+    waiting = waiting if commits.queue else ""
+    return done._replace(differing=tuple(sorted(differing)), waiting=waiting, staged=commits.staged(done.memory))
 
 
 def folder_in(place: Place, path: Path) -> str:

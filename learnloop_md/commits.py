@@ -128,6 +128,11 @@ class Commits:
                 found[inner] = flags
         return found
 
+    def staged(self, loaded: Memory) -> tuple[str, ...]:
+        """Our files that a person has staged, by path in the repository: they are not absorbed before their commit."""
+        found = {self.place.in_repo(path): flags for path, flags in self.own(loaded).items()}
+        return tuple(sorted(path for path, flags in found.items() if flags[0] not in " ?!U"))
+
     def _is_bad_state(self) -> bool:
         """Whether the state file must stay as it is; that is told."""
         data = store.read_bytes(self.place.folder / self.place.values)
@@ -289,13 +294,13 @@ class Commits:
     ) -> None:
         """Let these files wait for their commit, and say why."""
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
+        staged = next((why for path in files if (why := self.in_the_way(path))), "")
         files = {path: entry for path, entry in files.items() if not self.in_the_way(path)} or files
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
         if files:  # else all of it waits already
             self.queue.append({"message": told, "files": files, "was": was})
-            staged = next((why for path in files if (why := self.in_the_way(path))), "")
             self.tell_queued(self.hold or staged or "somebody else commits here", what)
 
     @property

@@ -306,10 +306,11 @@ def _synced(call: Call, place: Place) -> Answer:
     }
     waits = done.absorbed.waiting
     said = () if changes else ("what others wrote waits",) if waits else ("everything is in step",)
+    said = said if changes or not done.staged else (done.left_to_commit,)
     headline = "" if slugs else "committed what was queued" if not done.plans else "brought in step"
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
-    in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)
+    in_step = not (changes or waits or done.staged or call.flag("dry_run") or done.absorbed.conflicts)
     return answer._replace(
         text="everything is in step" if in_step else answer.text, code=1 if done.absorbed.conflicts else 0
     )

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from learnloop_md import digest, lessonfile, memory, mergestate, skill, store, trust
 from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
@@ -19,6 +19,9 @@ from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
 from learnloop_md.place import Place
+
+if TYPE_CHECKING:
+    from learnloop_md.apply import Done  # lazy: `show` changes nothing
 
 _GIT_S = 1.0  # what recall and show wait for the history of what is missing
 
@@ -68,7 +71,7 @@ def status(call: Call) -> Answer:
         + (f", left out: {visible(', '.join(left_out))}" if left_out else ""),
         *([f"oldest    {visible(oldest.slug)}, {_days(age_days(oldest, call.today))}"] if oldest else []),
         f"cleanup   {'due: ' + visible('; '.join(reasons)) if reasons else 'not due'}",
-        f"git       {done.waiting or _git_words(place, queued)}",
+        f"git       {done.waiting or _git_words(place, done)}",
     ]
     text += _runs_open(call, data)
     if drivers.unregistered(place):
@@ -119,9 +122,12 @@ def _way_out(left: str) -> str:
     return f"the session ended {visible(left)}; resume it to end the run" if left else "learnloop run finish|abandon"
 
 
-def _git_words(place: Place, queued: int) -> str:
+def _git_words(place: Place, done: Done) -> str:
+    queued = len(done.differing)
     if place.repo is None:
         return "none: files only"
+    if done.staged and queued == len(done.staged):
+        return visible(done.left_to_commit)
     if not queued:
         return "in step"
     return f"{queued} of our files {'differs' if queued == 1 else 'differ'} from HEAD: learnloop sync"
