@@ -55,6 +55,12 @@ class Report(NamedTuple):
     conflicts: tuple[Conflict, ...]
     dangling: tuple[str, ...]  # paths that MEMORY.md names and that do not exist
     what: tuple[str, ...]  # one line for each thing that was absorbed
+    waiting: tuple[tuple[str, Quarantined], ...] = ()  # slugs whose entry another author wrote (trust = "own")
+
+    @property
+    def left(self) -> set[str]:
+        """The slugs that were left as they are, file and entry."""
+        return {clash.slug for clash in self.conflicts} | {slug for slug, _ in self.waiting}
 
 
 class Absorber:
@@ -70,7 +76,10 @@ class Absorber:
         sides: Sides | None = None,
         with_git: bool = False,
         moved: bool = False,
+        stranger: Callable[[int, str, str], str] = lambda line, raw, before: "",
     ) -> None:
+        self.stranger = stranger  # who else committed what an entry (line, text) says since a text
+        self.waiting: dict[str, Quarantined] = {}
         self.moved = moved  # HEAD is another commit than last time, and nothing differs from it
         self.draft, self.memory = draft, draft.memory
         self.author, self.base_of = slugify(author or "someone"), base_of
@@ -100,9 +109,11 @@ class Absorber:
         if self.memory.place.kind == "skill":
             self._new_entries({*gone, *renamed.values()})
         self.draft.knew(self.before)
-        self.draft.skip |= {conflict.slug for conflict in self.conflicts}
         what = tuple(line for lines in self.what.values() for line in lines)
-        return Report(tuple(self.what), tuple(self.conflicts), self._dangling(gone), what)
+        waiting = tuple(self.waiting.items())
+        report = Report(tuple(self.what), tuple(self.conflicts), self._dangling(gone), what, waiting)
+        self.draft.skip |= report.left
+        return report
 
     def _dangling(self, gone: Mapping[str, Agreed]) -> tuple[str, ...]:
         """Paths that MEMORY.md names and that do not exist; an entry of a notebook becomes a lesson."""
@@ -122,6 +133,13 @@ class Absorber:
         self.conflicts += conflicts
         self.what.pop(slug, None)
         self.draft.leave(slug)
+
+    def _waits(self, slug: str, line: int, raw: str, before: str = "") -> bool:
+        """Whether an entry waits for a person because another author wrote it (design §10)."""
+        if author := self.stranger(line, raw, before):
+            message = f"{author} wrote the entry of {slug}, nobody accepted it here"
+            self.waiting[slug] = Quarantined(self.memory.place.document, "other-author", line, message)
+        return bool(author)
 
     def _base(self, slug: str) -> Agreed | None:
         """The base, looked up only where file or entry changed since, or where nothing is remembered."""
@@ -218,10 +236,17 @@ class Absorber:
             edits = self._entry_edits(slug, entry, base, known)
             if self._may_be_renamed(entry, base) and (lost := [field for field, value in edits.items() if not value]):
                 self._leave(slug, [Conflict(slug, field, "(missing)", self._says(known, field)) for field in lost])
+            elif self._has_words(slug, edits) and self._waits(slug, entry.line, entry.raw, base.entry):
+                self._leave(slug, [])
             else:
                 self._entry_changed(slug, known, edits)
         elif base.entry and not is_renamed and known.state != "archived" and self._was_taken_out(slug):
             self._entry_changed(slug, known, {"state": "archived"}, taken_out=True)
+
+    def _has_words(self, slug: str, edits: Mapping[str, str]) -> bool:
+        """Whether edits of an entry bring words that the file has not."""
+        lesson = self.draft.lesson(slug)
+        return any(value and field != "state" and self._says(lesson, field) != value for field, value in edits.items())
 
     def _may_be_renamed(self, entry: Entry, base: Agreed) -> bool:
         """Whether a field that is missing may stand under a name that is new: then it was renamed, not deleted."""
@@ -367,6 +392,8 @@ class Absorber:
             taken.add(slug)
             if trust.unfit(row.raw):
                 self.conflicts.append(Conflict(slug, "rule", _shown(row.raw), ""))
+                continue
+            if self._waits(slug, row.start + 1, row.raw):
                 continue
             lesson = adopted_entry(row, slug, self.draft.memory.place.path_of(slug), self.draft.today, self.author)
             self.draft.put(slug, lessonfile.render(lesson), lesson.path)

@@ -111,5 +111,7 @@ def _absorbed(done: Done) -> list[str]:
     for clash in done.absorbed.conflicts:
         said = f"the document says {clash.document!r}, the file says {clash.file!r}"
         lines.append(f"conflict in {clash.slug}, {clash.field}: {said}; it was left as it is")
+    for slug, row in done.absorbed.waiting:
+        lines.append(f"{row.path}:{row.line}: {row.reason}: {row.message}; read it, then: learnloop accept {slug}")
     lines += [f"the index names {path}, which does not exist" for path in done.absorbed.dangling]
     return lines

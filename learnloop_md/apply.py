@@ -136,12 +136,13 @@ class _Session:
         elif not self.asked.dry_run:
             commits.keep_out(loaded)
             self._write(draft.plans, second.plans)
-            self._remember(final, {conflict.slug for conflict in report.conflicts})
+            self._remember(final, report.left)
             if self.ledger is None or self.ledger.commit != commits.now.head:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, self.waits)
+        waits = self.waits or commits.all_staged(final, {self.place.in_repo(path) for path in commits.own(final)})
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -257,8 +258,9 @@ class _Session:
             sides=self._sides(),
             with_git=bool(place.repo),
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
+            stranger=trust.Strangers(place, place.document).author,
         ).run()
-        clashing = {loaded.lessons[c.slug].path for c in report.conflicts if c.slug in loaded.lessons}
+        clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
             if path not in clashing:
                 draft.also(path)
@@ -337,13 +339,23 @@ class _Session:
 def look(place: Place, asked: Asked) -> Done:
     """The memory as it would stand after absorbing, without writing anything (status, show, check)."""
     session = _Session(place, asked._replace(dry_run=True))
-    done = session.work(lambda draft: None)
-    if session.commits.hold == "ignored":
+    return _against_head(session.commits, session.work(lambda draft: None))
+
+
+def unabsorbed(place: Place, asked: Asked, why: str) -> Done:
+    """The memory as it stands, where what is to be absorbed is refused (status, check)."""
+    loaded, commits = memory.load(place), _Session(place, asked._replace(dry_run=True)).commits
+    return _against_head(commits, Done((), (), False, (why,), Report((), (), (), ()), loaded))
+
+
+def _against_head(commits: Commits, done: Done) -> Done:
+    """What was looked at, with what HEAD has not of it."""
+    if commits.hold == "ignored":
         return done
-    differing = {place.in_repo(path) for path in session.commits.own(done.memory)} | session.commits.waiting()
-    waiting = f"{session.commits.waits}: {session.commits.hold or 'learnloop sync commits it'}"
-    if not session.commits.queue:
-        waiting = session.commits.all_staged(done.memory, differing)
+    differing = {commits.place.in_repo(path) for path in commits.own(done.memory)} | commits.waiting()
+    waiting = f"{commits.waits}: {commits.hold or 'learnloop sync commits it'}"
+    if not commits.queue:
+        waiting = commits.all_staged(done.memory, differing)
     return done._replace(differing=tuple(sorted(differing)), waiting=waiting)
 
 

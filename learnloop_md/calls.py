@@ -127,12 +127,11 @@ class Call(NamedTuple):
 
     def look(self, where: Place) -> Done:
         """The memory as after absorbing; as it stands where a guard refuses what is to be absorbed."""
-        from learnloop_md import absorb, apply, memory
+        from learnloop_md import apply
 
         try:
             return apply.look(where, self.asked)
         except LearnloopError as error:
             if not isinstance(error, RefusedError) and error.code != "conflict":
                 raise
-            nothing = absorb.Report((), (), (), ())
-            return apply.Done((), (), False, (f"not absorbed: {error.message}",), nothing, memory.load(where))
+            return apply.unabsorbed(where, self.asked, f"not absorbed: {error.message}")

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from learnloop_md import (
     codify,
     documents,
-    guard,
     head,
     index,
     lessonfile,
@@ -208,10 +207,7 @@ def _of_state(memory: Memory, lesson: Lesson, tree: Mapping[str, Tree]) -> Itera
 def _of_document(memory: Memory) -> list[Finding]:
     place, text = memory.place, memory.document
     name = place.document
-    found = [
-        Finding(name, s.line, s.code, ERROR, f"holds what looks like a secret: {s.label}")
-        for s in guard.find_secrets(text)
-    ]
+    found = [Finding(name, q.line, q.reason, ERROR, q.message) for q in memories.secrets(memory)]
     if memory.blocked:
         return found
     found += [Finding(name, q.line, q.reason, ERROR, q.message) for q in memories.hostile(memory)]

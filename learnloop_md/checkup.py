@@ -124,13 +124,15 @@ def _count(number: int, what: str) -> str:
 
 def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
     """The findings of the work tree."""
-    conflicts = call.look(place).absorbed.conflicts
+    absorbed = call.look(place).absorbed
 
     def read_other(path: str) -> str | None:
         data = store.read_bytes(place.folder / path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    found = checks.findings(memory.load(place, scan_all=True), read_other, conflicts)
+    found = checks.findings(memory.load(place, scan_all=True), read_other, absorbed.conflicts)
+    rows = [checks.Finding(row.path, row.line, row.reason, checks.WARNING, row.message) for _, row in absorbed.waiting]
+    found = sorted({*found, *rows})
     if store.is_open_to_all(place.folder):
         message = "everybody on this machine may write here: chmod o-w takes that away"
         found.insert(0, checks.Finding("", 1, "warn-permissions", checks.WARNING, message))

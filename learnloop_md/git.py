@@ -7,6 +7,7 @@ They take no optional locks and run no code from the repository's configuration 
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -239,6 +240,24 @@ def last_authors(repo: Repo, folder: str) -> dict[str, str]:
         elif said:
             found.setdefault(said, name)
     return found
+
+
+def line_authors(repo: Repo, path: str) -> list[str]:
+    """Who committed each line of a file as it stands on disk, by name; "" for lines that no commit has."""
+    if not head(repo) or at_head(repo, [path])[path] is None:
+        return []
+    raw = call(repo.root, "blame", "--porcelain", "--ignore-revs-file", "", "--", path).stdout
+    lines = [row.partition(b" ")[0].decode() for row in raw.split(b"\n") if _BLAMED.match(row)]
+    commits = sorted({commit for commit in lines if commit.strip("0")})
+    if not commits:
+        return [""] * len(lines)
+    # blame itself would ask .mailmap, in which whoever commits may give their lines to another.
+    told = call(repo.root, "log", "--no-walk", "--no-mailmap", "--format=%H %an", *commits, "--").stdout
+    names = dict(row.split(" ", 1) for row in told.decode(errors="surrogateescape").split("\n") if row)
+    return [names.get(commit, "") for commit in lines]
+
+
+_BLAMED = re.compile(rb"[0-9a-f]{40,64} \d+ \d+")  # what stands above each line, which begins with a tab
 
 
 def signs(repo: Repo) -> bool:

@@ -195,6 +195,13 @@ def hostile(memory: Memory) -> tuple[Quarantined, ...]:
     return tuple(Quarantined(place.document, row.code, row.line, row.message) for row in poison.every(text))
 
 
+def secrets(memory: Memory) -> tuple[Quarantined, ...]:
+    """What looks like a secret in the document; no change is written while it stands there."""
+    found = guard.find_secrets(memory.document)
+    rows = ((s.code, s.line, f"holds what looks like a secret: {s.label}") for s in found)
+    return tuple(Quarantined(memory.place.document, *row) for row in rows)
+
+
 def zones(place: Place, text: str) -> set[str]:
     """The zones whose headings stand in the document."""
     return notebook.zones(text) if place.kind == "skill" else index.zones(text)

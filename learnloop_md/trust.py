@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from hashlib import sha1
 from pathlib import Path
 
@@ -108,6 +109,37 @@ def foreign(
         author = authors.get(place.in_repo(lesson.path), me)
         if author != me and blob(lesson.text) not in known:
             yield lesson, author
+
+
+class Strangers:
+    """Who else's words a document brings; asked only where it says something new, and with trust = "own" alone."""
+
+    def __init__(self, place: Place, document: str) -> None:
+        self.place, self.path = place, place.followed(document)
+
+    def author(self, line: int, raw: str, before: str) -> str:
+        """Who committed what an entry at a line says since before; "" for oneself, and where it was accepted.
+
+        What nobody has committed yet is one's own.
+        """
+        repo = self.place.repo
+        if repo is None or self.place.settings.trust != "own" or blob(raw) in accepted(self.place):
+            return ""
+        me, known = git.author(repo.root), set(before.split("\n"))
+        rows = enumerate(raw.split("\n"), line - 1)
+        authors = [self._lines[n] for n, row in rows if n < len(self._lines) and row.strip() and row not in known]
+        if not authors and self._is_committed(raw):  # words were only taken out of it
+            authors = list(git.last_authors(repo, self.path).values())
+        return next((name for name in authors if name not in ("", me)), "")
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return git.line_authors(self.place.repo, self.path) if self.place.repo else []
+
+    def _is_committed(self, raw: str) -> bool:
+        assert self.place.repo is not None, "only asked inside a repository"
+        text = git.blobs(self.place.repo, [f"HEAD:{self.path}"])[0].decode("utf-8", "surrogateescape")
+        return raw.replace("\r\n", "\n").rstrip() in text.replace("\r\n", "\n")
 
 
 def _is_known(lesson: Lesson, row: store.Agreed | None, me: str) -> bool:

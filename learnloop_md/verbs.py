@@ -304,12 +304,15 @@ def _synced(call: Call, place: Place) -> Answer:
         "conflicts": [clash._asdict() for clash in done.absorbed.conflicts],
         "absorbed": list(done.absorbed.what),
     }
+    waits = done.absorbed.waiting
     nothing = "everything else is in step" if done.waiting else "everything is in step"
-    said = () if changes else (nothing,)
+    if done.waiting and done.waiting not in done.notices:
+        nothing = f"{visible(done.waiting)}; {nothing}"
+    said = () if changes else ("what others wrote waits",) if waits else (nothing,)
     headline = "" if slugs else "committed what was queued" if not done.plans else "brought in step"
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
-    in_step = not changes and not call.flag("dry_run") and not done.absorbed.conflicts
+    in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)
     return answer._replace(text=nothing if in_step else answer.text, code=1 if done.absorbed.conflicts else 0)
 
 

@@ -37,7 +37,8 @@ def status(call: Call) -> Answer:
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
     queued = len(done.differing)
-    bad = (*rows.quarantined, *memory.hostile(rows), *_hurt_state(place))
+    waits = (*rows.quarantined, *(row for _, row in done.absorbed.waiting))
+    bad = (*waits, *memory.secrets(rows), *memory.hostile(rows), *_hurt_state(place))
     hurt = [q._replace(path=unsecret_path(q.path)) for q in bad]
     data: dict[str, Any] = {
         "memory": str(place.folder),
@@ -73,7 +74,7 @@ def status(call: Call) -> Answer:
     if drivers.unregistered(place):
         text.append("merge     drivers are not registered: learnloop git-config --enable")
     text += [f"quarantined {visible(q.path)}:{q.line}: {q.reason} {visible(q.message)}" for q in hurt]
-    if any(q.reason in trust.ACCEPTABLE for q in rows.quarantined):
+    if any(q.reason in trust.ACCEPTABLE for q in waits):
         text.append("            read it, then mend it or: learnloop accept NAME")
     text += [f"conflict  {visible(clash.slug)}: {clash.field}" for clash in done.absorbed.conflicts]
     text += [f"unsynced  {visible(what)}" for what in done.absorbed.what]

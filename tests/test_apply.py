@@ -437,6 +437,19 @@ def test_our_own_staged_file_waits_for_its_person(repo: Path, memory: Path, lear
     assert git(repo, "status", "--short") == ""
 
 
+def test_a_staged_file_is_told_as_staged(repo: Path, memory: Path, learnloop: Run) -> None:
+    """docs/commands.md: what was staged waits for its person; nobody else is at work."""
+    learnloop("note", RULE, cwd=repo)
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nStaged by hand.\n")
+    git(repo, "add", "-A")
+    said = ".claude/memory/MEMORY.md is staged"
+    ran = learnloop("sync", cwd=repo)
+    assert (ran.code, said in ran.out, "everything is in step" in ran.out) == (0, True, False)
+    assert said in learnloop("status", cwd=repo).out
+    assert f"written, not committed yet: {said}" in learnloop("note", OTHER, cwd=repo).err
+
+
 def test_an_unborn_branch_of_a_code_repository_queues(tmp_path: Path, learnloop: Run) -> None:
     """Reliability: nobody's project gets its first commit from us."""
     git(tmp_path, "init", "-q")

@@ -190,6 +190,17 @@ def test_status_names_what_is_quarantined(world: Path, learnloop: Run) -> None:
     assert (done.code, "quarantined bad.md:1: frontmatter-unclosed" in done.out) == (0, True)
 
 
+def test_status_names_a_secret_in_the_document_and_that_it_is_not_in_git(world: Path, learnloop: Run) -> None:
+    """docs/security.md: what is quarantined is reported by `status` and `check`."""
+    token = "".join(("ghp", "_", "Ab1" * 12))
+    document = world / ".claude" / "memory" / "MEMORY.md"
+    document.write_text(document.read_text() + f"- pw {token}\n")
+    done = learnloop("status", "--json")
+    assert {"path": "MEMORY.md", "reason": "secret:github-pat"} in done.json["quarantined"]
+    assert (done.json["queued"], token in done.out + done.err) == (1, False)
+    assert learnloop("sync").code == 3
+
+
 def test_status_serves_where_a_guard_refuses_to_absorb(world: Path, learnloop: Run) -> None:
     token = "ghp_" + "Ab1" * 12
     path = world / ".claude" / "memory" / "MEMORY.md"
