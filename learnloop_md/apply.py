@@ -240,14 +240,16 @@ class _Session:
         place = self.place
         own = {path: flags for path, flags in self.commits.own(loaded).items() if flags[0] in " ?!"}
         removed = [path for path, flags in own.items() if flags == " D" and place.is_lesson(path)]
+        elsewhere = place.document not in own and self._is_elsewhere()
         report = Absorber(
             draft,
             author=self.author,
             base_of=self._base_of,
             removed=removed,
-            sides=self._sides(),
+            sides=self._sides(elsewhere=elsewhere),
             with_git=bool(place.repo),
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
+            elsewhere=elsewhere,
         ).run()
         clashing = {loaded.lessons[c.slug].path for c in report.conflicts if c.slug in loaded.lessons}
         for path in own:
@@ -258,11 +260,19 @@ class _Session:
             draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report
 
-    def _sides(self) -> Sides:
-        """What other branches that were merged since say of a lesson."""
+    def _is_elsewhere(self) -> bool:
+        """Whether HEAD's history does not hold the commit at which file and entry were last seen to agree."""
+        repo, head = self.place.repo, self.commits.now.head
+        seen = self.ledger.commit if self.ledger else ""
+        return bool(repo and head) and seen != head and not (seen and repo and git.is_ancestor(repo, seen, head))
+
+    def _sides(self, *, elsewhere: bool) -> Sides:
+        """What other branches that were merged since say of a lesson; where nobody knows since when, the newest."""
         repo, head = self.place.repo, self.commits.now.head
         since = self.ledger.commit if self.ledger and self.ledger.commit != head else ""
-        return Sides(self.place, git.merged_sides(repo, since) if repo and head else [])
+        if not (repo and head):
+            return Sides(self.place, [])
+        return Sides(self.place, git.merged_sides(repo, since), git.merges(repo, "HEAD") if elsewhere else [])
 
     def _base_of(self, slug_or_path: str) -> Agreed | None:
         """The base of a lesson whose file or entry changed: the newest agreeing commit, else what was remembered."""
