@@ -1440,6 +1440,16 @@ def archived_and_confirmed(home: Home) -> None:
     git(home.root, "merge", "-q", "--no-edit", "side")
 
 
+def test_check_and_status_say_that_a_document_waits_for_a_sync_after_a_merge(home: Home) -> None:
+    """docs/merges.md: git asks no driver for a document that one side alone changed; the file is what counts."""
+    archived_and_confirmed(home)
+    assert (home.zone(READ), "state: candidate" in home.file(READ).read_text()) == ("archived", True)
+    assert f"out-of-step warning: {READ} stands in the archived zone, its file says candidate" in home.run("check").out
+    assert f"{READ}.md was edited" in home.run("status").out.partition("unsynced")[2]
+    home.sync()
+    assert "out-of-step" not in home.run("check").out
+
+
 def test_a_lesson_comes_back_on_every_branch_into_which_it_is_merged(home: Home) -> None:
     """docs/merges.md: what was agreed on another branch says nothing of a hand here."""
     archived_and_confirmed(home)
