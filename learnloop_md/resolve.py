@@ -153,7 +153,10 @@ class _Work:
             there = [side for side in self.open[path] if side is not None]
             text = there[0].decode("utf-8", "surrogateescape") if len(there) == 1 else ""
             # git puts the same text, markers and all, in the only stage of each of two names for one file.
-            return self._of_names(path, text) if conflict_line(text) else self.open[path]
+            if conflict_line(text):
+                return self._of_names(path, text)
+            is_renamed = len(there) == 1 and self.place.is_lesson(path)
+            return Sides(*(_named(path, side) for side in self.open[path])) if is_renamed else self.open[path]
         text = (store.read_bytes(self.place.folder / path) or b"").decode("utf-8", "surrogateescape")
         return self._of_merge(path, text) or self._of_names(path, text)
 
@@ -242,7 +245,7 @@ def _lesson(path: str, data: bytes | None) -> Lesson | None:
 def _named(path: str, data: bytes | None) -> bytes | None:
     """A side of a lesson under the name of the file in which it will stand."""
     lesson = _lesson(path, data)
-    if lesson is None:
+    if lesson is None or lesson.name in ("", lessonfile.stem(path)):
         return data
     return lessonfile.with_fields(lesson.text, {"name": lessonfile.stem(path)}).encode("utf-8", "surrogateescape")
 

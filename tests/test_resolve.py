@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import Ran, Run, git
 from tests.scenarios import BASE, SCENARIOS, Result, Scenario, lesson, memory
 from tests.test_merge_drivers import Branches, run
+from tests.test_merge_drivers import branches as with_drivers
 
 WAYS = ("merge", "rebase", "cherry-pick")
 GO_ON = {"merge": ("commit", "--no-edit"), "rebase": ("rebase", "--continue"), "cherry-pick": ("commit", "--no-edit")}
@@ -93,7 +94,7 @@ def test_two_lessons_of_one_name_both_live(tmp_path: Path, learnloop: Run) -> No
     assert git(made.root, "status", "--porcelain") == ""
 
 
-def renamed_twice(root: Path, *, rules: tuple[str, str] = ("Do it.", "Do it.")) -> Branches:
+def renamed_twice(root: Path, *, rules: tuple[str, str] = ("Do it.", "Do it."), driven: Run | None = None) -> Branches:
     """A lesson that ours calls c and theirs b; git writes markers of 8 characters into both files."""
     sides: list[dict[str, str | None]] = [
         {
@@ -104,9 +105,10 @@ def renamed_twice(root: Path, *, rules: tuple[str, str] = ("Do it.", "Do it.")) 
         for slug, run, rule in (("c", "r2", rules[0]), ("b", "r3", rules[1]))
     ]
     base = {"a.md": lesson("a", "r1"), "MEMORY.md": memory("", "a")}
-    made = branches(root, Scenario("", base, sides[0], sides[1], lambda r: True))
-    made.joined("merge")
-    assert "<<<<<<<< " in (made.folder / "b.md").read_text()
+    scenario = Scenario("", base, sides[0], sides[1], lambda r: True)
+    made = with_drivers(root, scenario, driven) if driven else branches(root, scenario)
+    assert not made.joined("merge").clean
+    assert ("<<<<<<<< " in (made.folder / "b.md").read_text()) == (driven is None)
     return made
 
 
@@ -129,6 +131,14 @@ def test_a_lesson_that_two_sides_renamed_is_kept_under_both_names(
         git(made.root, "commit", "-q", "--no-edit")
     assert git(made.root, "status", "--porcelain") == ""
     assert learnloop("check", "--memory", str(made.folder), cwd=made.root).code == 0
+
+
+def test_each_file_of_a_lesson_that_two_sides_renamed_says_its_own_name(tmp_path: Path, learnloop: Run) -> None:
+    """The driver merges both into one text, which git puts in both files."""
+    made = renamed_twice(tmp_path / "repo", driven=learnloop)
+    assert resolved(made, learnloop).code == 0
+    names = [(made.folder / f"{slug}.md").read_text().split("name: ")[1][0] for slug in "bc"]
+    assert (names, git(made.root, "diff", "--name-only", "--diff-filter=U")) == (["b", "c"], "")
 
 
 def test_what_two_sides_renamed_and_reworded_stays_unmerged(tmp_path: Path, learnloop: Run) -> None:
