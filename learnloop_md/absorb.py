@@ -77,9 +77,11 @@ class Absorber:
         with_git: bool = False,
         moved: bool = False,
         stranger: Callable[[int, str, str], str] = lambda line, raw, before: "",
+        elsewhere: bool = False,
     ) -> None:
         self.stranger = stranger  # who else committed what an entry (line, text) says since a text
         self.waiting: dict[str, Quarantined] = {}
+        self.elsewhere = elsewhere  # the ledger is of a history that is not HEAD's, and the document is as HEAD has it
         self.moved = moved  # HEAD is another commit than last time, and nothing differs from it
         self.draft, self.memory = draft, draft.memory
         self.author, self.base_of = slugify(author or "someone"), base_of
@@ -149,12 +151,18 @@ class Absorber:
             return row._replace(entry="", zone="")
         if row and row.text == lesson.text and row.entry == (entry.raw if entry else ""):
             moved = entry is not None and entry.zone != row.zone
-            side = self.sides.of(slug, entry.raw, entry.zone) if entry and moved and self.sides else None
+            side = self._side(slug) if moved else None
+            if moved and not side and self.elsewhere:
+                return self.base_of(slug)  # nobody moved it since: this history has it there
             return side or row  # a line that only came to another zone may have come with a merge
         if row is None and not (self._differences(lesson, entry) if entry else self._has_entries(lesson)):
             return None
-        side = self.sides.of(slug, entry.raw, entry.zone) if self.sides and entry else None
-        return side or self.base_of(slug)
+        return self._side(slug) or self.base_of(slug)
+
+    def _side(self, slug: str) -> Agreed | None:
+        """The side of a merge that the lesson's entry came from, as a base."""
+        entry = self.entries.get(slug)
+        return self.sides.of(slug, entry.raw, entry.zone) if entry and self.sides is not None else None
 
     def _has_entries(self, lesson: Lesson) -> bool:
         """Whether a missing entry may be a deletion by hand: a missing line of MEMORY.md only comes back."""

@@ -246,6 +246,7 @@ class _Session:
         gone = {path: flags for path, flags in differs.items() if flags == " D" or (flags == "D " and path not in told)}
         removed = [path for path in gone if place.is_lesson(path)]
         own = {path: flags for path, flags in differs.items() if flags[0] in " ?!"}
+        elsewhere = place.document not in differs and self._is_elsewhere()
         if self.commits.in_use and place.document in own and (why := self.commits.document_waits(loaded)):
             del own[place.document]
             self.waits = f"{place.document} waits: {why}"
@@ -255,10 +256,11 @@ class _Session:
             author=self.author,
             base_of=self._base_of,
             removed=removed,
-            sides=self._sides(),
+            sides=self._sides(elsewhere=elsewhere),
             with_git=bool(place.repo),
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
             stranger=trust.Strangers(place, place.document).author,
+            elsewhere=elsewhere,
         ).run()
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
@@ -269,11 +271,19 @@ class _Session:
             draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report
 
-    def _sides(self) -> Sides:
-        """What other branches that were merged since say of a lesson."""
+    def _is_elsewhere(self) -> bool:
+        """Whether HEAD's history does not hold the commit at which file and entry were last seen to agree."""
+        repo, head = self.place.repo, self.commits.now.head
+        seen = self.ledger.commit if self.ledger else ""
+        return bool(repo and head) and seen != head and not (seen and repo and git.is_ancestor(repo, seen, head))
+
+    def _sides(self, *, elsewhere: bool) -> Sides:
+        """What other branches that were merged since say of a lesson; where nobody knows since when, the newest."""
         repo, head = self.place.repo, self.commits.now.head
         since = self.ledger.commit if self.ledger and self.ledger.commit != head else ""
-        return Sides(self.place, git.merged_sides(repo, since) if repo and head else [])
+        if not (repo and head):
+            return Sides(self.place, [])
+        return Sides(self.place, git.merged_sides(repo, since), git.merges(repo, "HEAD") if elsewhere else [])
 
     def _base_of(self, slug_or_path: str) -> Agreed | None:
         """The base of a lesson whose file or entry changed: the newest agreeing commit, else what was remembered."""

@@ -391,9 +391,14 @@ def merged_sides(repo: Repo, since: str) -> list[str]:
     """The sides of the merge in progress and of the merges since a commit, newest first, of each our own side last."""
     sides = ["MERGE_HEAD", "HEAD"] if (repo.git_dir / "MERGE_HEAD").exists() else []
     if since and is_ancestor(repo, since, "HEAD"):
-        rows = out(repo.root, "rev-list", "--merges", "--parents", "--max-count=5", f"{since}..HEAD").splitlines()
-        sides += [side for row in rows for side in (*row.split()[2:], row.split()[1])]
+        sides += merges(repo, f"{since}..HEAD")
     return sides
+
+
+def merges(repo: Repo, revision: str) -> list[str]:
+    """The sides of the newest merges, of each our own side last."""
+    rows = out(repo.root, "rev-list", "--merges", "--parents", "--max-count=5", revision).splitlines()
+    return [side for row in rows for side in (*row.split()[2:], row.split()[1])]
 
 
 def filter_of(repo: Repo, path: str) -> str:

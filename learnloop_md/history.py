@@ -255,8 +255,9 @@ class Sides:
     Nor is one that a command's own commit brought to lessons that say otherwise: it was rebased or cherry-picked.
     """
 
-    def __init__(self, place: Place, revisions: list[str]) -> None:
+    def __init__(self, place: Place, revisions: list[str], older: Sequence[str] = ()) -> None:
         self.place, self.revisions = place, revisions
+        self.older = older  # of merges that may have been long known: they tell a side, and excuse no missing entry
 
     def __bool__(self) -> bool:
         # An index loses no lesson with a line, so there what was transplanted may always be asked for too.
@@ -264,7 +265,7 @@ class Sides:
 
     def of(self, slug: str, raw: str, zone: str) -> Agreed | None:
         """The side on which the lesson has this very entry in this zone, as a base; None where no side has it."""
-        for revision in self.revisions if self.place.repo else ():
+        for revision in (*self.revisions, *self.older) if self.place.repo else ():
             found = self._at(revision, slug, raw, zone)
             if found and found.agree:
                 return found.base

@@ -94,11 +94,21 @@ def line_end(text: str) -> str:
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
+_MARKER = re.compile(r"(<{7,}|={7,}|>{7,})(?: |$)")
+
+
 def conflict_line(text: str) -> int:
-    """The number (from 1) of the first line of a merge conflict outside code, 0 where there is none."""
+    """The number (from 1) of the first line of a merge conflict outside code, 0 where there is none.
+
+    git writes longer markers in a file that two sides renamed, and where `conflict-marker-size` says so; a line of
+    that look counts where another kind of marker has its length.
+    """
     if "<<<<<<<" not in text and ">>>>>>>" not in text:
         return 0
-    for line in scan(text):
-        if line.place != "fence" and re.match(r"<{7} |>{7} |<{7}$|>{7}$", line.text):
-            return line.number + 1
+    found = [(line, _MARKER.match(line.text)) for line in scan(text) if line.place != "fence"]
+    marks = [(line.number + 1, match[1]) for line, match in found if match]
+    kinds = {mark for _, mark in marks}
+    for number, mark in marks:
+        if mark[0] in "<>" and (len(mark) == 7 or sum(len(kind) == len(mark) for kind in kinds) > 1):
+            return number
     return 0

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from learnloop_md import git, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
+from learnloop_md.carry import tree_of
 from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
+from learnloop_md.tree import field_of
 
 
 class Sides(NamedTuple):
@@ -58,9 +60,12 @@ class _Work:
     def lessons(self) -> None:
         """Every lesson that is in conflict, or that nobody can read since a merge."""
         hurt = {q.path for q in self.before.quarantined if q.path != self.place.document}
+        marked = {q.path for q in self.before.quarantined if q.reason == "conflict-markers"}
         for path in sorted(hurt | {path for path in self.open if self.place.is_lesson(path)}):
             sides = self._sides(path)
             if sides is None:
+                if path in marked:
+                    self.left.append((path, "nothing tells its sides: settle what stands between the markers"))
                 continue
             if sides.base is None and (other := self._another(path, sides)):
                 self._put(path, sides.ours)
@@ -107,10 +112,12 @@ class _Work:
         except merging.UnreadableSideError as error:
             self.left.append((path, error.message))
             return False
-        if not merged.clean:
+        # A side that stays as it is may hold the markers of an earlier merge.
+        clean = merged.clean and not conflict_line((merged.content or b"").decode("utf-8", "surrogateescape"))
+        if not clean:
             self.left.append((path, "both sides changed the same words: settle what stands between the markers"))
         self._put(path, merged.content)
-        return merged.clean
+        return clean
 
     def _another(self, path: str, sides: Sides) -> tuple[str, bytes] | None:
         """Where both sides added another lesson of one name: theirs under a free name."""
@@ -143,9 +150,26 @@ class _Work:
     def _sides(self, path: str) -> Sides | None:
         """The three states of a file, None where nothing tells them."""
         if path in self.open:
-            return self.open[path]
+            there = [side for side in self.open[path] if side is not None]
+            text = there[0].decode("utf-8", "surrogateescape") if len(there) == 1 else ""
+            # git puts the same text, markers and all, in the only stage of each of two names for one file.
+            if conflict_line(text):
+                return self._of_names(path, text)
+            is_renamed = len(there) == 1 and self.place.is_lesson(path)
+            return Sides(*(_named(path, side) for side in self.open[path])) if is_renamed else self.open[path]
         text = (store.read_bytes(self.place.folder / path) or b"").decode("utf-8", "surrogateescape")
-        return self._of_merge(path, text) or _of_markers(text)
+        return self._of_merge(path, text) or self._of_names(path, text)
+
+    def _of_names(self, path: str, text: str) -> Sides | None:
+        """What the markers enclose; where two sides renamed the lesson, each of its files has its own name."""
+        sides = _of_markers(text)
+        lessons = [lesson for side in sides[1:] if (lesson := _lesson(path, side))] if sides else []
+        if sides is None or not self.place.is_lesson(path) or len({lesson.name for lesson in lessons}) < 2:
+            return sides
+        old = field_of(tree_of(lessons[0].text), "renamed_from")
+        stages = self.open.get(self.place.path_of(str(old)))
+        base = sides.base or (stages.base if stages else None)
+        return Sides(*(_named(path, side) for side in (base, sides.ours, sides.theirs)))
 
     def _of_merge(self, path: str, text: str) -> Sides | None:
         """What the merge commit that left this text was made of; nothing where the file was edited since."""
@@ -184,20 +208,29 @@ def _blob(repo: git.Repo, oid: str) -> bytes | None:
 
 
 _LINES = r"(?:.*\n)*?"
-_MARKED = re.compile(
-    rf"^<{{7}}(?: .*)?\n(?P<ours>{_LINES})(?:^\|{{7}}(?: .*)?\n(?P<base>{_LINES}))?"
-    rf"^={{7}}\n(?P<theirs>{_LINES})^>{{7}}(?: .*)?\n?",
-    re.MULTILINE,
-)
+_OPENING = re.compile(r"^<{7,}(?= |$)", re.MULTILINE)
+
+
+def _marked(size: int) -> re.Pattern[str]:
+    """A conflict between markers of one length."""
+    n = f"{{{size}}}"
+    return re.compile(
+        rf"^<{n}(?: .*)?\n(?P<ours>{_LINES})(?:^\|{n}(?: .*)?\n(?P<base>{_LINES}))?"
+        rf"^={n}(?: .*)?\n(?P<theirs>{_LINES})^>{n}(?: .*)?(?:\n|\Z)",
+        re.MULTILINE,
+    )
 
 
 def _of_markers(text: str) -> Sides | None:
     """The sides that conflict markers enclose; without the base that git may have written, none is known."""
     plain = text.replace("\r\n", "\n")
-    if not conflict_line(plain) or not (found := list(_MARKED.finditer(plain))):
+    if not conflict_line(plain):
         return None
-    parts = {name: _MARKED.sub(lambda m, name=name: m[name] or "", plain) for name in ("base", "ours", "theirs")}  # type: ignore[misc]
-    whole = all(match["base"] is not None for match in found)
+    parts, whole = dict.fromkeys(("base", "ours", "theirs"), plain), True
+    for size in sorted({len(opening[0]) for opening in _OPENING.finditer(plain)}):  # the outer ones are the shorter
+        marked = _marked(size)
+        whole = whole and all(match["base"] is not None for match in marked.finditer(plain))
+        parts = {name: marked.sub(lambda m, name=name: m[name] or "", part) for name, part in parts.items()}  # type: ignore[misc]
     if any(conflict_line(part) for part in parts.values()):
         return None
     base, ours, theirs = (parts[name].encode("utf-8", "surrogateescape") for name in ("base", "ours", "theirs"))
@@ -207,6 +240,14 @@ def _of_markers(text: str) -> Sides | None:
 def _lesson(path: str, data: bytes | None) -> Lesson | None:
     reading = lessonfile.read(path, data) if data is not None else None
     return reading.lesson if isinstance(reading, lessonfile.Reading) else None
+
+
+def _named(path: str, data: bytes | None) -> bytes | None:
+    """A side of a lesson under the name of the file in which it will stand."""
+    lesson = _lesson(path, data)
+    if lesson is None or lesson.name in ("", lessonfile.stem(path)):
+        return data
+    return lessonfile.with_fields(lesson.text, {"name": lessonfile.stem(path)}).encode("utf-8", "surrogateescape")
 
 
 def _said_twice(found: Memory) -> set[str]:

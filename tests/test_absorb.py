@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -1423,6 +1424,70 @@ def test_what_a_merge_dropped_from_the_notebook_comes_back(skill: Home, commits:
     assert skill.zone("pot") == "candidate"
     assert "state: candidate" in skill.file("spoons").read_text()
     assert "state: current" in skill.file(READ).read_text()
+
+
+def archived_and_confirmed(home: Home) -> None:
+    """main and release archive a lesson; side confirms it, so that it comes back wherever side is merged."""
+    assert home.learnloop("git-config", "--enable", cwd=home.root).code == 0
+    git(home.root, "branch", "side")
+    assert home.run("archive", READ, "--note", "Ada says so").code == 0
+    git(home.root, "branch", "release")
+    git(home.root, "switch", "-q", "side")
+    assert home.run("confirm", READ, "--run", "r9").code == 0
+    later = {**os.environ, "GIT_COMMITTER_DATE": "2036-06-01T10:00:00Z"}  # than the archiving: the newest that agrees
+    subprocess.run(["git", "commit", "-q", "--amend", "--no-edit"], cwd=home.root, env=later, check=True)
+    git(home.root, "switch", "-q", "main")
+    git(home.root, "merge", "-q", "--no-edit", "side")
+
+
+def test_check_and_status_say_that_a_document_waits_for_a_sync_after_a_merge(home: Home) -> None:
+    """docs/merges.md: git asks no driver for a document that one side alone changed; the file is what counts."""
+    archived_and_confirmed(home)
+    assert (home.zone(READ), "state: candidate" in home.file(READ).read_text()) == ("archived", True)
+    assert f"out-of-step warning: {READ} stands in the archived zone, its file says candidate" in home.run("check").out
+    assert f"{READ}.md was edited" in home.run("status").out.partition("unsynced")[2]
+    home.sync()
+    assert "out-of-step" not in home.run("check").out
+
+
+def test_a_lesson_comes_back_on_every_branch_into_which_it_is_merged(home: Home) -> None:
+    """docs/merges.md: what was agreed on another branch says nothing of a hand here."""
+    archived_and_confirmed(home)
+    home.sync()
+    git(home.root, "switch", "-q", "release")
+    git(home.root, "merge", "-q", "--no-edit", "side")
+    home.edit(home.file(ASK), "\n\nAsk", "\n\nAlways ask")  # a hand edit elsewhere tells nothing of it either
+    home.sync()
+    assert "state: candidate" in home.file(READ).read_text()
+    assert home.zone(READ) == "candidate"
+
+
+def test_a_lesson_comes_back_again_when_its_return_was_taken_back(home: Home) -> None:
+    """The ledger is of commits that are no longer there."""
+    archived_and_confirmed(home)
+    home.sync()
+    git(home.root, "reset", "-q", "--hard", "HEAD~1")
+    home.sync()
+    assert (home.zone(READ), "state: candidate" in home.file(READ).read_text()) == ("candidate", True)
+
+
+def test_a_lesson_comes_back_where_no_ledger_is_known(home: Home) -> None:
+    """A fresh clone of a merge that nobody has synced."""
+    archived_and_confirmed(home)
+    shutil.rmtree(home.root / ".git" / "learnloop")
+    home.sync()
+    assert (home.zone(READ), "state: candidate" in home.file(READ).read_text()) == ("candidate", True)
+
+
+def test_a_move_by_hand_that_was_committed_on_another_branch_counts_there(home: Home) -> None:
+    """Design §4: the branch's own history tells that the entry was moved after file and entry agreed."""
+    git(home.root, "branch", "side")
+    home.note("Warm the pot before brewing.", "r8")
+    git(home.root, "switch", "-q", "side")
+    home.move(READ, "archived")
+    git(home.root, "commit", "-qam", "Not that one")
+    home.sync()
+    assert "state: archived" in home.file(READ).read_text()
 
 
 def test_a_lost_notebook_is_found_by_its_lessons_and_rebuilt(skill: Home) -> None:

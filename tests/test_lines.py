@@ -107,4 +107,6 @@ def test_the_line_end_of_a_text_is_that_of_its_first_line() -> None:
 def test_conflict_markers_are_found_outside_code_alone() -> None:
     assert lines.conflict_line("a\n<<<<<<< HEAD\n") == 2
     assert lines.conflict_line("a\r\n>>>>>>> x\r\n") == 2
+    assert lines.conflict_line("a\n<<<<<<<< HEAD:a.md\nb\n========\nc\n>>>>>>>> B:b.md\n") == 2
+    assert lines.conflict_line("a\n=========\nc\n>>>>>>>>> x\n") == 4
     assert lines.conflict_line("```\n<<<<<<< HEAD\n```\n    <<<<<<< HEAD\n<<<<<<<< eight\nTitle\n=======\n") == 0

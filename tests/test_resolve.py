@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import Ran, Run, git
 from tests.scenarios import BASE, SCENARIOS, Result, Scenario, lesson, memory
 from tests.test_merge_drivers import Branches, run
+from tests.test_merge_drivers import branches as with_drivers
 
 WAYS = ("merge", "rebase", "cherry-pick")
 GO_ON = {"merge": ("commit", "--no-edit"), "rebase": ("rebase", "--continue"), "cherry-pick": ("commit", "--no-edit")}
@@ -91,6 +92,84 @@ def test_two_lessons_of_one_name_both_live(tmp_path: Path, learnloop: Run) -> No
     assert (made.folder / "MEMORY.md").read_text().count("(n-2.md)") == 1
     assert run(made.root, "commit", "--no-edit")[0] == 0
     assert git(made.root, "status", "--porcelain") == ""
+
+
+def renamed_twice(root: Path, *, rules: tuple[str, str] = ("Do it.", "Do it."), driven: Run | None = None) -> Branches:
+    """A lesson that ours calls c and theirs b; git writes markers of 8 characters into both files."""
+    sides: list[dict[str, str | None]] = [
+        {
+            "a.md": None,
+            f"{slug}.md": lesson(slug, "r1", run, rule=rule).replace("---\n\n", "  renamed_from: a\n---\n\n"),
+            "MEMORY.md": memory("", slug),
+        }
+        for slug, run, rule in (("c", "r2", rules[0]), ("b", "r3", rules[1]))
+    ]
+    base = {"a.md": lesson("a", "r1"), "MEMORY.md": memory("", "a")}
+    scenario = Scenario("", base, sides[0], sides[1], lambda r: True)
+    made = with_drivers(root, scenario, driven) if driven else branches(root, scenario)
+    assert not made.joined("merge").clean
+    assert ("<<<<<<<< " in (made.folder / "b.md").read_text()) == (driven is None)
+    return made
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["open", "committed"])
+def test_a_lesson_that_two_sides_renamed_is_kept_under_both_names(
+    committed: bool, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md, rename/rename: git holds one text, markers and all, for both files, each in a stage alone."""
+    made = renamed_twice(tmp_path / "repo")
+    if committed:
+        git(made.root, "commit", "-qam", "Merge, markers and all")
+    found = learnloop("check", "--memory", str(made.folder), cwd=made.root).out
+    assert (found.count("conflict-markers"), "yaml-syntax" in found) == (3, False)
+    assert resolved(made, learnloop).code == 0
+    for slug in "bc":
+        text = (made.folder / f"{slug}.md").read_text()
+        assert (f"name: {slug}\n" in text, [text.count(f"run: r{n}") for n in (1, 2, 3)]) == (True, [1, 1, 1])
+        assert (made.folder / "MEMORY.md").read_text().count(f"({slug}.md)") == 1
+    if not committed:
+        git(made.root, "commit", "-q", "--no-edit")
+    assert git(made.root, "status", "--porcelain") == ""
+    assert learnloop("check", "--memory", str(made.folder), cwd=made.root).code == 0
+
+
+def test_each_file_of_a_lesson_that_two_sides_renamed_says_its_own_name(tmp_path: Path, learnloop: Run) -> None:
+    """The driver merges both into one text, which git puts in both files."""
+    made = renamed_twice(tmp_path / "repo", driven=learnloop)
+    assert resolved(made, learnloop).code == 0
+    names = [(made.folder / f"{slug}.md").read_text().split("name: ")[1][0] for slug in "bc"]
+    assert (names, git(made.root, "diff", "--name-only", "--diff-filter=U")) == (["b", "c"], "")
+
+
+def test_what_two_sides_renamed_and_reworded_stays_unmerged(tmp_path: Path, learnloop: Run) -> None:
+    """Each of its files is named, and git goes on saying that it is in conflict."""
+    made = renamed_twice(tmp_path / "repo", rules=("Do this.", "Do that."))
+    ran = resolved(made, learnloop)
+    assert (ran.code, ran.err.count("settle what stands between the markers")) == (1, 2), ran
+    assert git(made.root, "diff", "--name-only", "--diff-filter=U").split() == ["mem/b.md", "mem/c.md"]
+
+
+def test_markers_of_any_length_that_a_squash_committed_are_rebuilt(tmp_path: Path, learnloop: Run) -> None:
+    """git's attribute conflict-marker-size."""
+    made = branches(tmp_path / "repo", BOTH_COUNT)
+    git(made.root, "checkout", "-q", "ours")
+    (made.root / ".git" / "info").mkdir(exist_ok=True)
+    (made.root / ".git" / "info" / "attributes").write_text("* conflict-marker-size=12\n")
+    run(made.root, "merge", "--squash", "theirs")
+    git(made.root, "commit", "-qam", "Squash, markers and all")
+    assert any("<" * 12 in path.read_text() for path in made.folder.glob("*.md"))
+    ran = resolved(made, learnloop)
+    assert ran.code == 0, ran.err
+    assert BOTH_COUNT.holds(result(made, clean=True))
+
+
+def test_markers_that_enclose_no_two_sides_are_named(tmp_path: Path, learnloop: Run) -> None:
+    """What a person half took away is left to them, and never passed over in silence."""
+    made = branches(tmp_path / "repo", BOTH_COUNT)
+    (made.folder / "a.md").write_text((made.folder / "a.md").read_text() + "<<<<<<< HEAD\n")
+    git(made.root, "commit", "-qam", "Half settled")
+    ran = resolved(made, learnloop)
+    assert (ran.code, "a.md" in ran.err) == (1, True), ran
 
 
 def test_markers_that_were_committed_are_rebuilt_from_the_merge_s_parents(tmp_path: Path, learnloop: Run) -> None:
