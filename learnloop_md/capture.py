@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from learnloop_md import guard, incoming, lessonfile, life, poison, trust
+from learnloop_md import guard, incoming, lessonfile, life, poison, repeats, trust
 from learnloop_md import lesson as lessons
 from learnloop_md import record as records
 from learnloop_md.errors import RefusedError
@@ -52,6 +52,9 @@ def capture(
     if same := _repeated(draft, told, teaching.rule):
         if is_archived:
             return life.unchanged(draft, same, f"{told.record.id} is archived in its source")
+        if own_run and told.record.task_type == teaching.kind:  # an exported lesson: its texts are no run's
+            given = {"why": teaching.why, "how": teaching.how, "context": "", "tags": told.tags}
+            repeats.take_in(draft, draft.lesson(same), given)
         return _seen(draft, same, event, told)
     slug = _add(draft, told, teaching, event, skill_version)
     if is_archived:
