@@ -253,6 +253,9 @@ def _of_document(memory: Memory) -> list[Finding]:
     return found + rows
 
 
+_GONE = "learnloop sync, if that was a lesson; what sync leaves, take out or correct"
+
+
 def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[Finding]:
     name, text = memory.place.document, memory.document
     found: list[Finding] = []
@@ -269,7 +272,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
                     entry.line + 1,
                     "dangling-line",
                     ERROR,
-                    f"names {entry.target}, which does not exist: learnloop sync, or take the line out",
+                    f"names {entry.target}, which does not exist: {_GONE}",
                 )
             )
         if entry.target in seen:
@@ -364,7 +367,7 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
                 )
             )
         elif lesson is None:
-            message = f"names {entry.path}, which does not exist: learnloop sync, or take the entry out"
+            message = f"names {entry.path}, which does not exist: {_GONE}"
             found.append(Finding(name, entry.start + 1, "dangling-line", ERROR, message))
     return found
 
