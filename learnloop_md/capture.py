@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from learnloop_md import guard, incoming, lessonfile, life, poison, trust
+from learnloop_md import guard, incoming, lessonfile, life, poison, repeats, trust
 from learnloop_md import lesson as lessons
 from learnloop_md import record as records
 from learnloop_md.errors import RefusedError
@@ -13,7 +13,7 @@ from learnloop_md.lesson import Event, Lesson
 from learnloop_md.life import Outcome
 from learnloop_md.memory import Memory
 from learnloop_md.plan import Draft
-from learnloop_md.record import Told
+from learnloop_md.record import Teaching, Told
 
 # A record that joins a lesson is one no more: it must say the same in nearly the same words. Cleanup finds the others.
 _SURE = 0.8
@@ -47,15 +47,19 @@ def capture(
     if told.record.id in known:
         return _known(draft, told, known[told.record.id].slug)
     told = _completed(told, draft.today, known)
+    teaching = records.teaching(told.record, exported=own_run)
     event = Event(incoming.day_of(told.record.timestamp, draft.today), told.record.id if own_run else draft.run)
-    if same := _repeated(draft, told):
+    if same := _repeated(draft, told, teaching.rule):
         if is_archived:
             return life.unchanged(draft, same, f"{told.record.id} is archived in its source")
+        if own_run and told.record.task_type == teaching.kind:  # an exported lesson: its texts are no run's
+            given = {"why": teaching.why, "how": teaching.how, "context": "", "tags": told.tags}
+            repeats.take_in(draft, draft.lesson(same), given)
         return _seen(draft, same, event, told)
-    slug = _add(draft, told, event, skill_version)
+    slug = _add(draft, told, teaching, event, skill_version)
     if is_archived:
         draft.set(slug, state="archived", archive_note="archived in its source")
-    draft.cut("capture", [slug], records.why_of(told.record))
+    draft.cut("capture", [slug], teaching.why or teaching.rule)
     said: list[str] = []
     if told.supersedes:
         said.append(_superseded(draft, slug, told.supersedes, known))
@@ -86,7 +90,7 @@ def _completed(told: Told, today: str, known: Iterable[str]) -> Told:
     return told._replace(record=record._replace(timestamp=time, id=run))
 
 
-def _repeated(draft: Draft, told: Told) -> str:
+def _repeated(draft: Draft, told: Told, rule: str) -> str:
     """The lesson that says the same and did not end otherwise, "" for none."""
     from learnloop_md import sameness  # lazy: only a capture asks what is alike (20 ms)
 
@@ -96,7 +100,6 @@ def _repeated(draft: Draft, told: Told) -> str:
         for slug, row in draft.lessons.items()
         if not row.is_note and (not row.outcome or (row.outcome == "success") == good)
     ]
-    rule = records.rule_of(told.record)
     found = [row for row in sameness.rank(rule, others) if row.verdict == "same" and row.score >= _SURE]
     found.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
     return life.stands_for(draft, found[0].slug) if found else ""
@@ -109,9 +112,9 @@ def _seen(draft: Draft, slug: str, event: Event, told: Told) -> Outcome:
     return seen._replace(more={**seen.more, **_more(told)})
 
 
-def _add(draft: Draft, told: Told, event: Event, skill_version: str) -> str:
+def _add(draft: Draft, told: Told, teaching: Teaching, event: Event, skill_version: str) -> str:
     record = told.record
-    rule, fold = records.rule_of(record), lessons.fold
+    rule, fold = teaching.rule, lessons.fold
     slug = life.new_slug(draft, lessons.first_sentence(rule))
     lesson = Lesson(
         slug=slug,
@@ -121,15 +124,15 @@ def _add(draft: Draft, told: Told, event: Event, skill_version: str) -> str:
         description=lessonfile.describe(rule),
         type="project" if record.outcome == "failure" else "feedback",
         state="candidate",
-        kind="success" if record.outcome == "success" else "failure",
+        kind=teaching.kind,
         created=event.on,
         tags=told.tags,
         seen=(event,),
         confidence=told.confidence,
         skill_version=skill_version,
         rule=fold(rule),
-        why=fold(records.why_of(record)),
-        how=records.how_of(record),
+        why=fold(teaching.why),
+        how=fold(teaching.how),
         human_confirmed=told.human_confirmed,
         **record._asdict(),
     )

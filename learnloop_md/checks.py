@@ -21,6 +21,7 @@ from learnloop_md import (
 )
 from learnloop_md import memory as memories
 from learnloop_md.absorb import Conflict
+from learnloop_md.codify import Standing
 from learnloop_md.lesson import RULE_LIMIT, STATES, TYPES, Lesson, written_out
 from learnloop_md.lines import conflict_line, open_at_end, scan, split_lines
 from learnloop_md.memory import Memory
@@ -248,6 +249,9 @@ def _of_document(memory: Memory) -> list[Finding]:
     return found + rows
 
 
+_GONE = "learnloop sync, if that was a lesson; what sync leaves, take out or correct"
+
+
 def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[Finding]:
     name, text = memory.place.document, memory.document
     found: list[Finding] = []
@@ -264,7 +268,7 @@ def _index_findings(memory: Memory, entries: dict[str, memories.Entry]) -> list[
                     entry.line + 1,
                     "dangling-line",
                     ERROR,
-                    f"names {entry.target}, which does not exist: learnloop sync, or take the line out",
+                    f"names {entry.target}, which does not exist: {_GONE}",
                 )
             )
         if entry.target in seen:
@@ -359,7 +363,7 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
                 )
             )
         elif lesson is None:
-            message = f"names {entry.path}, which does not exist: learnloop sync, or take the entry out"
+            message = f"names {entry.path}, which does not exist: {_GONE}"
             found.append(Finding(name, entry.start + 1, "dangling-line", ERROR, message))
     return found
 
@@ -422,6 +426,26 @@ def _of_codified(memory: Memory, read_other: ReadOther) -> list[Finding]:
         _at(memory.lessons[row.slug], row.field, codes.get(row.kind, "relapse"), row.message)
         for row in relapses(memory, read_other)
     ]
+
+
+def doubled_rules(memory: Memory, rows: Iterable[Standing]) -> list[Finding]:
+    """Codified rules that stand in several places, or whose lesson is in force besides."""
+    by_slug: dict[str, list[Standing]] = {}
+    for row in rows:
+        by_slug.setdefault(row.slug, []).append(row)
+    found = []
+    for slug, there in by_slug.items():
+        lesson = memory.lessons.get(slug)
+        if lesson is None:
+            continue
+        kept = None if lesson.is_active else next((r for r in there if r.name == lesson.codified_in), there[0])
+        besides = f"the lesson {slug} is in force too" if kept is None else f"in {kept.name}:{kept.line} too"
+        for row in there:
+            if row is not kept:
+                way = f", or: learnloop codify {slug} --into {row.name}" if kept is None else ""
+                message = f"the rule of {slug} stands here, and {besides}: take this line out{way}"
+                found.append(Finding(row.path, row.line, "rule-doubled", WARNING, message))
+    return found
 
 
 def _alike(memory: Memory, only: Collection[str] | None) -> Iterator[Finding]:

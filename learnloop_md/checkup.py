@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from learnloop_md import checks, git, memory, objections, sides, standing, store
+from learnloop_md import checks, git, memory, objections, sides, standing, store, target
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
@@ -130,9 +130,10 @@ def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
         data = store.read_bytes(place.folder / path)
         return None if data is None else data.decode("utf-8", "replace")
 
-    found = checks.findings(memory.load(place, scan_all=True), read_other, absorbed.conflicts)
+    loaded = memory.load(place, scan_all=True)
+    found = checks.findings(loaded, read_other, absorbed.conflicts)
     rows = [checks.Finding(row.path, row.line, row.reason, checks.WARNING, row.message) for _, row in absorbed.waiting]
-    found = sorted({*found, *rows})
+    found = sorted({*found, *rows, *checks.doubled_rules(loaded, target.standing(place))})
     if store.is_open_to_all(place.folder):
         message = "everybody on this machine may write here: chmod o-w takes that away"
         found.insert(0, checks.Finding("", 1, "warn-permissions", checks.WARNING, message))

@@ -29,6 +29,15 @@ class Target(NamedTuple):
     exists: bool
 
 
+class Standing(NamedTuple):
+    """A marked rule: whose it is, its file from the memory's folder and as a person names it, and the line."""
+
+    slug: str
+    path: str
+    name: str
+    line: int
+
+
 def marker(slug: str, day: str) -> str:
     """The provenance comment that ends a codified rule."""
     return f"<!-- learnloop: {slug} {day} -->"

@@ -26,8 +26,8 @@ CODES = frozenset(
         "missing-input-summary missing-object missing-type missing-what-failed missing-why near-duplicate "
         "never-closed not-a-regular-file not-utf8 nul-byte number-taken number-twice old-place orphan-lesson "
         "other-author out-of-step outside-link policy-authors policy-changed policy-codify policy-owners portability "
-        "private-tracked record-too-long relapse rule-too-long secret stale-anchor symlink-escape too-large "
-        "type-disagrees unknown-field unknown-lesson unknown-outcome unknown-state unknown-type unreadable "
+        "private-tracked record-too-long relapse rule-doubled rule-too-long secret stale-anchor symlink-escape "
+        "too-large type-disagrees unknown-field unknown-lesson unknown-outcome unknown-state unknown-type unreadable "
         "value-cut-by-comment yaml-anchors yaml-duplicate-key yaml-merge-key yaml-syntax yaml-tag yaml-too-deep "
         "zone-doubled zone-missing"
     ).split()

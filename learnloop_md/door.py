@@ -19,6 +19,8 @@ from learnloop_md.calls import Call
 from learnloop_md.commands import BY_NAME
 from learnloop_md.errors import BugError, LearnloopError
 
+_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?")
+
 
 def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
     """The command's name and its words, or None where the typer door must judge (help, errors)."""
@@ -34,7 +36,8 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
         if word == "--":
             positional += rest
             break
-        if not word.startswith("-") or word == "-":
+        is_number = _NUMBER.fullmatch(word) and len(positional) < len(command.words)  # no option is called so
+        if not word.startswith("-") or word == "-" or is_number:
             positional.append(word)
             continue
         flag, equals, value = word.partition("=")

@@ -58,7 +58,7 @@ def make(best: Sequence[Hit], rest: Sequence[Hit], budget: int, manner: Manner) 
         return Given("", ())
     count, (before, between, after) = found
     kept = [hit for hit in best if any(hit is one for one in order[:count])]
-    later = {hit.lesson.slug for hit in kept if tell.grouped and recall.is_failure(hit.lesson)}
+    later = {hit.lesson.slug for hit in kept if tell.grouped and recall.tells_failure(hit.lesson)}
     first, second = ([told[h.lesson.slug] for h in kept if (h.lesson.slug in later) is x] for x in (False, True))
     return Given("".join([before, *first, between, *second, after]).rstrip("\n"), tuple(kept))
 
@@ -74,7 +74,7 @@ def _folded(rest: Sequence[Hit], titles: int, manner: Manner) -> str:
 
 def _around_block(kept: Sequence[Hit], rest: str, manner: Manner) -> Pieces:
     """R000-50, R000-51; what went half well stands with the failures."""
-    failures = sum(1 for hit in kept if recall.is_failure(hit.lesson))
+    failures = sum(1 for hit in kept if recall.tells_failure(hit.lesson))
     first = "\n**Relevant successes:**\n" if len(kept) > failures else ""
     second = "\n**Relevant failures:**\n" if failures else ""
     return f"{OPEN}\n{_HEADING}\n{first}", second, ("\n" + rest if rest else "") + CLOSE
@@ -98,7 +98,7 @@ def _titled(lesson: Lesson) -> tuple[str, str]:
     first = lessons.first_sentence(lesson.rule)
     named_after_it = not lesson.title and lessons.slugify(first) == lesson.slug
     title = safe(first if named_after_it else lesson.shown_title)
-    said = safe((lesson.what_failed if recall.is_failure(lesson) else lesson.what_worked) or lesson.rule)
+    said = safe((lesson.what_failed if recall.tells_failure(lesson) else lesson.what_worked) or lesson.rule)
     if said.rstrip(".").casefold() == title.rstrip(".").casefold():
         said = safe(lesson.why or lesson.how) or said
     return title, said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from learnloop_md import absorb, capture, guard, incoming, lessonfile, life, notebook, poison, trust
+from learnloop_md import absorb, capture, guard, incoming, lessonfile, life, notebook, poison, repeats, trust
 from learnloop_md import lesson as lessons
 from learnloop_md.errors import LearnloopError, RefusedError
 from learnloop_md.incoming import Fault, Item
@@ -118,9 +118,13 @@ def _lesson(draft: Draft, item: Item, lesson: Lesson) -> tuple[str, str]:
 
 
 def _joined(draft: Draft, slug: str, lesson: Lesson) -> bool:
-    """Add the sightings to a lesson that says the same; one that is out of force in its source says nothing new."""
+    """Add the sightings to a lesson that says the same, and the reasons that it lacks.
+
+    One that is out of force in its source says nothing new.
+    """
     if lesson.state == "archived":
         return False
+    repeats.take_in(draft, draft.lesson(slug), lesson._asdict())
     for event in lesson.seen:
         life.see(draft, slug, event=event)
     there = draft.lesson(slug)

@@ -170,8 +170,7 @@ def _see_again(draft: Draft, slug: str, saying: Saying) -> Outcome:
     """
     lesson = draft.lesson(slug)
     repeated = draft.run in {event.run for event in lesson.seen}
-    gone = lesson.state == "archived" and bool(lesson.superseded_by or lesson.codified_in)
-    taken = [] if repeated or gone else repeats.take_in(draft, lesson, saying._asdict())
+    taken = [] if repeated else repeats.take_in(draft, lesson, saying._asdict())
     stated = not saying.manual or bool(lesson.confidence == 1.0 and lesson.human_confirmed)
     if not stated:
         draft.set(slug, confidence=1.0, human_confirmed=True)

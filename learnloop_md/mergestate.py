@@ -96,6 +96,43 @@ def merge(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes
     return rendered({key: json.loads(text) for key, text in values.items() if text}).encode()
 
 
+class Clash(NamedTuple):
+    """A key that both sides set otherwise, with what each says as JSON ("" for taken out)."""
+
+    key: str
+    ours: str
+    theirs: str
+
+
+def marked(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tuple[bytes, list[Clash]] | None:
+    """Both sides with markers around each key that they set otherwise; None where one of them cannot be read."""
+    if ours is None or theirs is None:
+        return None
+    try:
+        was, mine, other = (_texts(side or b"") for side in (base, ours, theirs))
+    except (ValueError, RecursionError):
+        return None
+    clashes: list[Clash] = []
+    rows: list[tuple[str, ...]] = []
+    for key in sorted({*was, *mine, *other}):
+        said = [side.get(key, "") for side in (was, mine, other)]
+        try:
+            rows.append((_entry(key, _merged(*said)),))
+        except ValueError:
+            clashes.append(Clash(key, *said[1:]))
+            rows.append((_entry(key, said[1]), _entry(key, said[2])))
+    rows = [row for row in rows if any(row)]
+    lines = []
+    for n, row in enumerate(rows, 1):
+        texts = [f"{text}{',' if n < len(rows) else ''}\n" if text else "" for text in row]
+        lines.append(texts[0] if len(row) == 1 else "<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n".format(*texts))
+    return f"{{\n{''.join(lines)}}}\n".encode(), clashes
+
+
+def _entry(key: str, text: str) -> str:
+    return rendered({key: json.loads(text)}).removeprefix("{\n").removesuffix("\n}\n") if text else ""
+
+
 def _texts(side: bytes) -> dict[str, str]:
     """Each value as JSON: to Python 1, 1.0 and true are equal."""
     return {key: json.dumps(value, sort_keys=True) for key, value in parse(side.decode("utf-8")).items()}

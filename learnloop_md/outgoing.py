@@ -14,7 +14,6 @@ from learnloop_md.memory import Memory
 
 MIRROR_MARK = "<!-- made by `learnloop export mirror`: change the lessons, not this file -->"
 _RECENT = 10  # of what is out of force
-_BAD = ("failure", "correction")
 
 
 def shared(memory: Memory) -> list[Lesson]:
@@ -55,21 +54,18 @@ def _record(memory: Memory, lesson: Lesson) -> dict[str, Any]:
     def short(text: str) -> str | None:
         return shorten(fold(text), record.TEXT_LIMIT - 1) or None
 
-    failed = lesson.kind in _BAD
     told = {
         "id": lesson.slug,
         "timestamp": f"{lesson.created or lessons.newest_sighting(lesson) or '1970-01-01'}T00:00:00Z",
         "task_type": lesson.kind or "note",
-        "input_summary": short(lesson.context or lesson.description or lesson.rule),
-        "approach": short(lesson.how or lesson.rule),
-        "outcome": "failure" if failed else "success",
+        **{key: short(text) for key, text in record.of_lesson(lesson).items()},
+        "outcome": "failure" if lesson.kind == "failure" else "success",
         "confidence": lessons.confidence(lesson),
-        "what_worked": None if failed else short(lesson.rule),
-        "what_failed": short(lesson.rule) if failed else None,
         "edge_cases": [],
         "tags": [shorten(tag, record.TEXT_LIMIT - 1) for tag in lesson.tags],
     }
-    return told if lesson.human_confirmed is None else {**told, "human_confirmed": lesson.human_confirmed}
+    told |= {} if lesson.human_confirmed is None else {"human_confirmed": lesson.human_confirmed}
+    return {key: told[key] for key in record.KEYS if key in told}
 
 
 def mirror(rows: Sequence[Lesson], title: str, today: str, ended: dict[str, Any]) -> str:

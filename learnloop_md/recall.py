@@ -307,10 +307,13 @@ def choose(hits: Sequence[Hit], limit: int) -> tuple[list[Hit], list[Hit]]:
 
 
 def is_failure(lesson: Lesson) -> bool:
-    """Whether a lesson tells of something that went wrong; what went half well counts as wrong (R000-51)."""
-    if lesson.outcome:
-        return lesson.outcome.lower() in {"failure", "partial"}
-    return lesson.kind.lower() in {"failure", "correction"}
+    """Whether a lesson comes from something that went wrong; what went half well counts as wrong (R000-33)."""
+    return lesson.outcome.lower() in {"failure", "partial"} or lesson.kind.lower() in {"failure", "correction"}
+
+
+def tells_failure(lesson: Lesson) -> bool:
+    """Whether a lesson is told as a failure (R000-51): not a correction, whose rule is the right way."""
+    return is_failure(lesson) and (lesson.outcome.lower() in {"failure", "partial"} or lesson.kind.lower() == "failure")
 
 
 def passes(lesson: Lesson, query: Query) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from learnloop_md.errors import RefusedError
-from learnloop_md.lesson import OUTCOMES, Lesson, Record, fold
+from learnloop_md.lesson import KINDS, OUTCOMES, Lesson, Record, fold
 
 TEXT_LIMIT = 200  # characters; every text of a record is shorter (R000-13)
 _TEXTS = ("task_type", "input_summary", "approach", "what_worked", "what_failed")
@@ -166,6 +166,52 @@ def next_id(day: str, taken: Iterable[str]) -> str:
     begin = f"learn_{day.replace('-', '')}_"
     numbers = [int(m[1]) for known in taken if (m := re.fullmatch(rf"{begin}(\d{{1,9}})", known))]
     return f"{begin}{max(numbers, default=0) + 1:03d}"
+
+
+class Teaching(NamedTuple):
+    """What a record teaches, as the texts of a lesson."""
+
+    rule: str
+    why: str
+    how: str
+    kind: str
+
+
+def teaching(record: Record, *, exported: bool = False) -> Teaching:
+    """What a run teaches; exported: the record may stand for a lesson that `of_lesson` told."""
+    if exported and record.task_type in KINDS:
+        return _lesson_told(record)
+    kind = "success" if record.outcome == "success" else "failure"
+    return Teaching(rule_of(record), why_of(record), how_of(record), kind)
+
+
+def of_lesson(lesson: Lesson) -> dict[str, str]:
+    """The texts of a record that stands for a lesson of no run (R000-73).
+
+    A rule says what to do, so it never is what failed; of a correction or a failure the reason is. Only a failure
+    without a reason has nothing else to tell of it than its rule.
+    """
+    is_bad = lesson.kind in ("correction", "failure")
+    rule, why, how, context = (fold(text) for text in (lesson.rule, lesson.why, lesson.how, lesson.context))
+    only_failed = lesson.kind == "failure" and not why
+    given = [context, "" if is_bad else why]
+    return {
+        "input_summary": ": ".join(filter(None, given)) or fold(lesson.description) or rule,
+        "approach": how or rule,
+        "what_worked": "" if only_failed else rule,
+        "what_failed": rule if only_failed else why if is_bad else "",
+    }
+
+
+def _lesson_told(record: Record) -> Teaching:
+    """What `of_lesson` made a record of."""
+    rule = record.what_worked or rule_of(record)
+    given = record.input_summary
+    if fold(rule).startswith(fold(given).rstrip("….")):  # nothing but the rule itself was given
+        given = ""
+    why = record.what_failed if record.what_worked and record.what_failed else given
+    how = "" if fold(record.approach) == fold(rule) else record.approach
+    return Teaching(rule, why, how, record.task_type)
 
 
 def rule_of(record: Record) -> str:

@@ -11,7 +11,12 @@ from learnloop_md.plan import Draft
 
 
 def take_in(draft: Draft, lesson: Lesson, given: Mapping[str, Any]) -> list[str]:
-    """Give a lesson the Why, How to apply, context and tags that it lacks; the names of what it took."""
+    """Give a lesson the Why, How to apply, context and tags that it lacks; the names of what it took.
+
+    One that another rule has taken the place of takes nothing in.
+    """
+    if lesson.state == "archived" and (lesson.superseded_by or lesson.codified_in):
+        return []
     taken = []
     for part in ("why", "how"):
         if (text := given[part].strip()) and not getattr(lesson, part).strip():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learnloop_md import apply, store
-from learnloop_md.codify import Target
+from learnloop_md import apply, git, store
+from learnloop_md.codify import Standing, Target, codified_slugs
 from learnloop_md.errors import UsageError
 from learnloop_md.place import Place
 
@@ -37,3 +37,26 @@ def _root(place: Place, cwd: Path) -> Path:
     if place.kind == "skill":
         return place.folder.parent
     return place.repo.root if place.repo and not place.own_repo else cwd
+
+
+def standing(place: Place) -> list[Standing]:
+    """The marked rules in the markdown that git knows around a memory; those of other skills are not ours."""
+    if place.repo is None or place.own_repo:
+        return []
+    root = _root(place, place.folder)
+    words = ("grep", "--untracked", "-lzF", "-e", "<!-- learnloop: ", "--", "*.md")
+    done = git.call(root, *words, extra={"GIT_LITERAL_PATHSPECS": "0"}, check=False)
+    rows = []
+    for name in sorted(filter(None, done.stdout.decode(errors="surrogateescape").split("\0"))):
+        path = root / name
+        if path.is_symlink() or place.owns(path.resolve()) or _of_another(place, path, root):
+            continue
+        text = (store.read_bytes(path) or b"").decode("utf-8", "replace")
+        rows += [Standing(slug, apply.folder_in(place, path), name, line) for slug, line in codified_slugs(text)]
+    return rows
+
+
+def _of_another(place: Place, path: Path, root: Path) -> bool:
+    """Whether a file belongs to a skill below the root that is not the memory's own."""
+    folders = [folder for folder in path.parents if folder != root and folder.is_relative_to(root)]
+    return any((folder / "SKILL.md").is_file() for folder in folders)

@@ -19,6 +19,7 @@ from learnloop_md.plan import Draft
 from learnloop_md.runs import OpenRun
 
 if TYPE_CHECKING:
+    from learnloop_md.codify import Standing
     from learnloop_md.recall import Alike  # lazy: see life.note
 
 
@@ -203,7 +204,7 @@ def merge(call: Call) -> Answer:
 
 def restore(call: Call) -> Answer:
     """Bring a lesson back; a removed file comes from git, else from what the tool remembers."""
-    from learnloop_md import history, store  # lazy: GitPython's door
+    from learnloop_md import history, store, target  # lazy: GitPython's door
 
     place = call.place
 
@@ -219,9 +220,16 @@ def restore(call: Call) -> Answer:
         slug = find_slug(draft.memory, name)
         lesson = draft.lesson(slug)
         state = history.state_before(place, lesson.path) if place.repo and lesson.state == "archived" else ""
-        return life.restore(draft, slug, state)
+        outcome = life.restore(draft, slug, state)
+        still = [row for row in target.standing(place) if row.slug == slug] if outcome.action == "restored" else []
+        said = [f"its rule still stands in {row.name}:{row.line}: {_take_out(row)}" for row in still]
+        return outcome._replace(said=(*outcome.said, *said))
 
     return changed(call, build, place)
+
+
+def _take_out(row: Standing) -> str:
+    return f"take that line out, or archive the lesson again: learnloop codify {row.slug} --into {row.name}"
 
 
 def _removed(place: Place, name: str, draft: Draft) -> str:

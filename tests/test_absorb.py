@@ -294,6 +294,7 @@ def test_a_dangling_line_is_kept_without_git(tmp_path: Path, learnloop: Run) -> 
     line = "- [Gone](gone.md) — nobody knows\n"
     home.edit(home.document, "## Candidate\n\n", f"## Candidate\n\n{line}")
     assert "gone.md, which does not exist" in home.sync().err
+    assert "what sync leaves, take out or correct" in home.run("check").out
     assert line in home.text
 
 

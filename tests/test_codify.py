@@ -103,6 +103,37 @@ def test_a_restored_lesson_is_archived_again_without_a_second_rule(skill: Path, 
     assert (skill / "SKILL.md").read_text() == text
 
 
+def test_restore_says_where_the_rule_still_stands(project: Path, learnloop: Run, repo: Path) -> None:
+    """R002-41: else the next codify would put it into a second file."""
+    learnloop("codify", "down", "--into", "docs/guide.md", "--today", DAY)
+    done = learnloop("restore", "down")
+    again = "take that line out, or archive the lesson again: learnloop codify down --into docs/guide.md"
+    assert f"its rule still stands in docs/guide.md:3: {again}" in done.out
+    learnloop("codify", "down", "--into", "docs/guide.md", "--today", DAY)
+    (repo / "docs" / "guide.md").write_text("# Guide\n")
+    assert "still stands" not in learnloop("restore", "down").out
+
+
+def test_check_finds_a_rule_that_stands_twice_or_beside_its_lesson(project: Path, learnloop: Run, repo: Path) -> None:
+    """docs/commands.md: a warning where the rule stands; the skills of the repository have rules of their own."""
+
+    def doubled() -> list[tuple[str, str]]:
+        rows = learnloop("check", "--json").json["findings"]
+        return [(row["path"], row["message"]) for row in rows if row["code"] == "rule-doubled"]
+
+    (repo / "skills" / "other").mkdir(parents=True)
+    (repo / "skills" / "other" / "SKILL.md").write_text(BULLET)
+    learnloop("codify", "down", "--into", "docs/guide.md", "--today", DAY)
+    assert doubled() == []
+    learnloop("restore", "down")
+    ((path, message),) = doubled()
+    assert (path, "the lesson down is in force too" in message) == ("docs/guide.md", True)
+    learnloop("codify", "down", "--today", DAY)
+    ((path, message),) = doubled()
+    assert path == "docs/guide.md"
+    assert message == "the rule of down stands here, and in CLAUDE.md:3 too: take this line out"
+
+
 def test_undo_takes_rule_and_archive_back_together(skill: Path, learnloop: Run, repo: Path) -> None:
     before = git(repo, "rev-parse", "HEAD^{tree}")
     learnloop("codify", "down")

@@ -46,6 +46,15 @@ def test_an_empty_group_is_left_out() -> None:
     assert "failures" not in guidance.make([hit("a")], [], 500, Manner()).text
 
 
+def test_a_correction_is_told_as_the_right_way() -> None:
+    """R000-51: its rule is what to do, noted here or brought in from another memory."""
+    told = {"outcome": "success", "what_worked": "Use uv.", "what_failed": "pip ignores the lock file."}
+    for more in ({}, told):
+        text = guidance.make([hit("a", "Use uv.", kind="correction", **more)], [], 500, Manner()).text
+        assert ("**Relevant successes:**" in text, "**Relevant failures:**" in text) == (True, False)
+        assert "A: Use uv." in text
+
+
 def test_the_record_of_a_run_says_what_worked_or_failed() -> None:
     best = [hit("a", what_worked="Batches of 50."), hit("b", outcome="failure", what_failed="One by one.")]
     text = guidance.make(best, [], 500, Manner()).text

@@ -73,6 +73,29 @@ def test_a_source_comes_in_as_one_commit_and_a_second_time_changes_nothing(home:
     assert every_byte(source.parent) == before
 
 
+@pytest.mark.parametrize("form", ["export", "notebook"])
+def test_a_known_lesson_takes_in_the_reasons_that_it_lacks(
+    project: Home, tmp_path: Path, learnloop: Run, form: str
+) -> None:
+    """R002-72: as a repeated note does; what it has already stays."""
+    project.note("Quote paths in scripts.", "r1", "--how", "Use double quotes.")
+    other = make_home("skill" if form == "notebook" else "project", tmp_path / "other", learnloop)
+    other.note(
+        "Quote paths in scripts.", "r2", "--why", "Spaces broke the build.", "--how", "With care.", "--tag", "sh"
+    )
+    file = other.document
+    if form == "export":
+        file = tmp_path / "out.jsonl"
+        assert other.run("export", "jsonl", "--to", str(file)).code == 0
+        file.write_text(file.read_text().replace("quote-paths-in-scripts", "quote-them"))
+    assert _slugs(_bring(project, file), "joined") == ["quote-paths-in-scripts"]
+    text = project.file("quote-paths-in-scripts").read_text()
+    assert "Spaces broke the build." in text
+    assert "Use double quotes." in text
+    assert "With care" not in text
+    assert _bring(project, file).json["action"] == "unchanged"
+
+
 def test_an_import_can_be_undone(home: Home) -> None:
     before = home.bytes()
     assert _bring(home, STEER / "learnings.md").code == 0

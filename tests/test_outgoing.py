@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import outgoing, record
+from learnloop_md import lessonfile, outgoing, record
 from learnloop_md import place as places
 from learnloop_md.lesson import KINDS, Event, Lesson
 from learnloop_md.memory import Memory
@@ -82,6 +82,37 @@ def test_what_was_archived_comes_in_archived(home: Home, tmp_path: Path, learnlo
     assert other.bytes() == before
 
 
+_PLACE = places.Place(Path("/nowhere"), "project", "", None, Settings(), "MEMORY.md")
+_NOWHERE = Memory(_PLACE, {}, {}, (), (), "", frozenset(), None, True)
+_RULE, _WHY, _HOW = "Use the repository's own client.", "The stock client has no retry.", "Import from lib/http."
+
+
+def test_a_correction_is_told_elsewhere_as_what_to_do(tmp_path: Path, learnloop: Run) -> None:
+    """R000-73: its reason is what failed; out, in and out again it says the same."""
+    one, two = (make_home("project", tmp_path / name, learnloop) for name in ("one", "two"))
+    one.note(_RULE, "r1", "--why", _WHY, "--how", _HOW, "--kind", "correction")
+    file = tmp_path / "out.jsonl"
+    assert one.run("export", "jsonl", "--to", str(file)).code == 0
+    row = json.loads(file.read_text())
+    assert [row[key] for key in ("outcome", "what_worked", "what_failed")] == ["success", _RULE, _WHY]
+    slug = two.run("import", str(file), "--json").json["added"][0]["slug"]
+    found = lessonfile.read(f"{slug}.md", two.file(slug).read_bytes())
+    assert isinstance(found, lessonfile.Reading)
+    assert (found.lesson.rule, found.lesson.why, found.lesson.how) == (_RULE, _WHY, _HOW)
+    assert two.run("export", "jsonl").out == file.read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("why", ["", _WHY])
+@pytest.mark.parametrize("how", ["", _HOW])
+def test_rule_why_how_and_kind_survive_as_a_record(kind: str, why: str, how: str) -> None:
+    """R000-73: and where there is a reason, no rule is called what failed."""
+    lesson = Lesson("a-b", "a-b.md", "", kind=kind, rule=_RULE, why=why, how=how)
+    told = record.read(json.loads(outgoing.jsonl(_NOWHERE, [lesson]))).record
+    assert record.teaching(told, exported=True) == (_RULE, why, how, kind)
+    assert (told.what_failed == _RULE) == (kind == "failure" and not why)
+
+
 _WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=300)
 
 
@@ -91,9 +122,7 @@ def test_the_line_of_any_lesson_is_a_record(rule: str, kind: str, context: str, 
     if not rule.strip() or not all(tag.strip() for tag in tags):
         return
     lesson = Lesson("a-b", "a-b.md", "", kind=kind, rule=rule, context=context, tags=tuple(tags), created="2026-05-26")
-    place = places.Place(Path("/nowhere"), "project", "", None, Settings(), "MEMORY.md")
-    memory = Memory(place, {"a-b": lesson}, {}, (), (), "", frozenset(), None, True)
-    (line,) = outgoing.jsonl(memory, [lesson]).splitlines() or [""]
+    (line,) = outgoing.jsonl(_NOWHERE, [lesson]).splitlines() or [""]
     assert record.faults(json.loads(line)) == []
 
 

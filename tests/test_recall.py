@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnloop_md.lesson import Event, Lesson
-from learnloop_md.recall import Hit, Query, choose, effective_confidence, explained, rank
+from learnloop_md.recall import Hit, Query, choose, effective_confidence, explained, is_failure, rank
 
 TODAY = "2026-11-30"
 
@@ -105,6 +105,12 @@ def test_a_record_made_by_hand_comes_first_by_itself() -> None:
     seen = tuple(Event("2026-11-29", f"r{n}") for n in range(9))
     rows = (lesson("a", seen=seen), lesson("manual", confidence=1.0, human_confirmed=True))
     assert found("warm the cache", *rows) == ["manual", "a"]
+
+
+@pytest.mark.parametrize("outcome", ["", "success"])
+def test_a_correction_counts_as_the_failure_among_the_best(outcome: str) -> None:
+    """R000-33: whether it was noted here, or came in as the record of another memory."""
+    assert is_failure(lesson("a", kind="correction", outcome=outcome))
 
 
 @pytest.mark.parametrize("field", ["input_summary", "what_worked", "what_failed"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from learnloop_md import mergestate
 from tests.conftest import Ran, Run, git
 from tests.scenarios import BASE, SCENARIOS, Result, Scenario, lesson, memory
 from tests.test_merge_drivers import Branches, run
@@ -75,6 +76,30 @@ def test_what_both_sides_reworded_stays_to_a_person(tmp_path: Path, learnloop: R
     text = (made.folder / "a.md").read_text()
     assert (text.count("<<<<<<<"), text.count("run: r")) == (1, 3)
     assert git(made.root, "diff", "--name-only", "--diff-filter=U") == "mem/a.md"
+
+
+def test_a_key_that_both_sides_set_is_named_and_the_others_are_merged(tmp_path: Path, learnloop: Run) -> None:
+    """docs/runs.md: two other values of one key are told as a conflict; what was settled by hand stays."""
+
+    def state(**values: object) -> dict[str, str | None]:
+        return {"memory.json": mergestate.rendered(values)}
+
+    base = {**BASE, **{name: text or "" for name, text in state(mode="slow", page=1).items()}}
+    ours, theirs = state(mode="fast", page=4, a=1), state(mode="off", page=9)
+    made = branches(tmp_path / "repo", Scenario("", base, ours, theirs, lambda r: True))
+    made.joined("merge")
+    ran = resolved(made, learnloop)
+    assert ran.code == 1
+    assert (
+        'both sides set a key otherwise: mode is "fast" here and "off" there: settle what stands between the markers'
+        in ran.err
+    )
+    file = made.folder / "memory.json"
+    both = '<<<<<<< ours\n  "mode": "fast",\n=======\n  "mode": "off",\n>>>>>>> theirs\n'
+    assert file.read_text() == '{\n  "a": 1,\n' + both + '  "page": 9\n}\n'
+    file.write_text(mergestate.rendered({"mode": "off", "page": 9}))
+    resolved(made, learnloop)
+    assert '"mode": "off"' in file.read_text()
 
 
 def test_two_lessons_of_one_name_both_live(tmp_path: Path, learnloop: Run) -> None:

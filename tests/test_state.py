@@ -230,6 +230,13 @@ def test_a_count_at_a_bad_moment_is_queued_and_the_next_one_goes_on(home: Home) 
     assert git(home.root, "status", "--porcelain") == ""
 
 
+def test_a_number_below_zero_is_a_value_and_no_option(home: Home) -> None:
+    """docs/runs.md."""
+    assert _value(home, "set", "n", "-2") == -2
+    assert _value(home, "incr", "n", "-3") == -5
+    assert home.run("state", "incr", "n", "-x").code == 2
+
+
 def test_a_dry_run_shows_the_change(home: Home) -> None:
     done = home.run("state", "set", "page", "1", "--dry-run")
     assert done.code == 0
