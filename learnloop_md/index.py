@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from learnloop_md.lesson import Lesson, fold, shorten, value_order
@@ -57,8 +58,12 @@ class _Row(NamedTuple):
     heading: str  # the zone that this line opens, or "-" for another heading of level 1 or 2
 
 
-def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
-    rows: list[tuple[_Row, list[Entry]]] = []
+_Rows: TypeAlias = tuple[tuple[_Row, tuple[Entry, ...]], ...]
+
+
+@lru_cache(maxsize=4)  # `diff` asks for the same two documents again and again (1,000 lessons: 2.2 to 1.8 s)
+def _rows(text: str) -> _Rows:
+    rows: list[tuple[_Row, tuple[Entry, ...]]] = []
     zone, in_block, block_zone = "", False, ""
     open_before, open_now = False, False  # whether a comment began in an earlier line, and goes on
     for line in scan(text):
@@ -67,10 +72,10 @@ def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
         if line.place == "comment":
             if bare.startswith("<!-- learnloop: not in force") and open_now and not open_before:
                 in_block, block_zone = True, "archived"  # also without a heading nothing in it is in force
-                rows.append((_Row(line, "", True, ""), []))
+                rows.append((_Row(line, "", True, ""), ()))
                 continue
             if not in_block:
-                rows.append((_Row(line, zone, False, ""), []))
+                rows.append((_Row(line, zone, False, ""), ()))
                 continue
             block_zone = _heading_zone(bare) or block_zone
             row = _Row(line, block_zone, True, _heading_zone(bare))
@@ -81,11 +86,11 @@ def _rows(text: str) -> list[tuple[_Row, list[Entry]]]:
             zone = "" if opens == "-" else opens or zone
             row = _Row(line, zone, False, opens)
         else:
-            rows.append((_Row(line, zone, False, ""), []))
+            rows.append((_Row(line, zone, False, ""), ()))
             continue
         found = [] if row.heading else _links(line, row.zone)
-        rows.append((row, [entry._replace(hidden=row.in_block) for entry in found]))
-    return rows
+        rows.append((row, tuple(entry._replace(hidden=row.in_block) for entry in found)))
+    return tuple(rows)
 
 
 class Place(NamedTuple):
@@ -124,7 +129,7 @@ def named(text: str) -> dict[Name, Entry]:
     return _named(_rows(text))
 
 
-def _named(rows: list[tuple[_Row, list[Entry]]]) -> dict[Name, Entry]:
+def _named(rows: _Rows) -> dict[Name, Entry]:
     found: dict[Name, Entry] = {}
     count = Counter[str]()
     for _, links in rows:
@@ -444,13 +449,13 @@ def _with_new(text: str, new: list[tuple[str, str, str]], eol: str) -> str:
     return text
 
 
-def _heading_of(rows: list[tuple[_Row, list[Entry]]], zone: str) -> int:
+def _heading_of(rows: _Rows, zone: str) -> int:
     """The line of the zone's heading, inside the block comment for what is not in force; -1 without one."""
     hidden = zone in _HIDDEN
     return next((n for n, (row, _) in enumerate(rows) if row.heading == zone and row.in_block == hidden), -1)
 
 
-def _places(rows: list[tuple[_Row, list[Entry]]], zone: str) -> tuple[list[tuple[int, str]], int]:
+def _places(rows: _Rows, zone: str) -> tuple[list[tuple[int, str]], int]:
     """Lines and targets of a zone's entries, and the line behind the last one."""
     heading = _heading_of(rows, zone)
     places: list[tuple[int, str]] = []
@@ -472,7 +477,7 @@ def _goes_on(row: _Row) -> bool:
     return plain and text[:1] in (" ", "\t") and bool(text.strip()) and "-->" not in text and not row.heading
 
 
-def _behind(rows: list[tuple[_Row, list[Entry]]], at: int) -> int:
+def _behind(rows: _Rows, at: int) -> int:
     """The line behind an entry and its indented lines."""
     at += 1
     while at < len(rows) and not rows[at][1] and _goes_on(rows[at][0]):
