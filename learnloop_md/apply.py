@@ -163,8 +163,8 @@ class _Session:
         if self.asked.dry_run or self.commits.hold == "hook":
             return memory.load(self.place)
         left = journal.load(self.place)
-        if self.place.repo:
-            plumbing.clear_scraps(self.place.repo)
+        if self.place.repo and plumbing.clear_scraps(self.place.repo):
+            self.commits.look_again()
         store.clear_leftovers(self.place, [edit.path for plan in left.plans for edit in plan.edits] if left else [])
         if left:
             self._recover(left)
@@ -172,7 +172,6 @@ class _Session:
         if self.commits.queue:
             waiting.drain(self.commits, loaded)
             loaded = memory.load(self.place)
-        self.commits.heal()
         self.commits.let_in(loaded)
         self._keep_queue()
         return loaded
@@ -180,7 +179,7 @@ class _Session:
     def _keep_queue(self) -> None:
         """Remember at once what was committed of the queue: the command may yet fail."""
         if self.ledger:
-            kept = self.ledger._replace(queue=tuple(self.commits.queue), last=self.commits.last)
+            kept = self.ledger._replace(queue=tuple(self.commits.queue))
             if kept != self.ledger:
                 store.save_ledger(self.place, kept)
                 self.ledger = kept
@@ -333,7 +332,7 @@ class _Session:
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
         commits = self.commits
-        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), commits.last, self.loose)
+        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), self.loose)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:

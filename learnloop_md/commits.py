@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -50,9 +50,8 @@ class Commits:
         self.private_slugs: set[str] = set()
         self.memory: Memory | None = None  # as it will be
         self.queue: list[dict[str, Any]] = list(ledger.queue) if ledger else []
-        self.last = dict(ledger.last) if ledger else {}
         self.name = git.author(place.repo.root) if place.repo else ""
-        known = {*self.last, *self.waiting(), *filter(None, [place.values_in_repo])}
+        known = {*self.waiting(), *filter(None, [place.values_in_repo])}
         self.outside = [path for path in known if not self._is_inside(path)]
         self.now = git.Status("", "", {})
         self.tree: dict[str, str | None] = {}  # what a commit has of the memory, and which commit it is
@@ -260,7 +259,7 @@ class Commits:
                 return
             if not self.held(files):
                 try:
-                    self.make(files, {path: heads[path] for path in files}, told)
+                    self.make(files, told)
                     return
                 except plumbing.MovedError:
                     self.look_again()
@@ -306,8 +305,8 @@ class Commits:
                 found.append(in_git)
         return found
 
-    def make(self, files: Mapping[str, str | None], was: Mapping[str, str | None], told: str) -> None:
-        """Commit these files, which HEAD has as they were. Raises GitError where it cannot be done."""
+    def make(self, files: Mapping[str, str | None], told: str) -> None:
+        """Commit these files. Raises GitError where it cannot be done."""
         repo = self.place.repo
         assert repo is not None, "only called inside a repository"
         who = git.NOBODY if self.place.own_repo and not self.name else None
@@ -315,14 +314,10 @@ class Commits:
         if self.place.settings.commit_run_hooks and self.now.head:
             work = work._replace(message=githooks.agreed(repo, self.now.head, work))
         made = plumbing.commit(repo, self.now.head, work)
-        if made.in_index:
-            self.last = {path: entries for path, entries in self.last.items() if path not in files}
-        else:
-            self.last |= {path: [*self.last.get(path, [was[path]]), entry] for path, entry in files.items()}
         if self.tree_of == self.now.head:
-            self.tree, self.tree_of = {**self.tree, **files}, made.commit
-        self.made.append(made.commit)
-        self.now = self.now._replace(head=made.commit)
+            self.tree, self.tree_of = {**self.tree, **files}, made
+        self.made.append(made)
+        self.now = self.now._replace(head=made)
 
     # --- later -------------------------------------------------------------------------------------------------------
 
@@ -358,42 +353,13 @@ class Commits:
         self.queued = True
         self.notices.append(f"{what}: {why}")
 
-    # --- after a crash, or a race with another git -------------------------------------------------------------------
-
-    def heal(self) -> None:
-        """Bring into the index what a commit of ours could not: a person's next commit would take it out again.
-
-        An entry that says anything else than before that commit is a person's.
-        """
-        if self.last and not self.hold:
-            self._restage(self.last)
-            self.last = {}
-
-    def _restage(self, known: Mapping[str, Sequence[str | None]]) -> None:
-        """Bring entries of the index from before commits of ours to after the last, where HEAD is after it."""
-        repo = self.place.repo
-        assert repo is not None, "only called inside a repository"
-        heads, staged = git.at_head(repo, list(known)), git.in_index(repo, list(known))
-        ours = {path: new for path, (*old, new) in known.items() if heads[path] == new != staged[path] in old}
-        if ours:
-            try:
-                plumbing.restage(repo, ours)
-            except git.GitError as error:
-                self.notices.append(error.message)
-            self.look_again()
-
     def recover(self, left: Journal, begun: float) -> None:
-        """Remove what a killed command left in git's directory, and finish the index of a commit it had made."""
+        """Remove the locks that a killed command left in git's directory."""
         repo = self.place.repo
         if repo is None or not self.in_use:
             return
         if not busy.at_work(repo.root, repo.git_dir):  # a living git's lock of HEAD is empty too
             plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
-        paths = [path for plan in left.plans for path in self._paths_for_git(plan)]
-        since = git.newer(repo, left.head, len(left.plans))
-        states = [git.at_head(repo, paths, commit) for commit in (left.head, *since)]
-        known = {path: [state[path] for state in states] for path in paths}
-        self._restage({path: entries for path, entries in known.items() if len(set(entries)) > 1})
 
 
 def named_after(author: str) -> str:

@@ -97,9 +97,7 @@ def call(
     import subprocess
 
     env = {**environment(), **(extra or {})}
-    held = {key: value for key, value in _SAFE.items() if not (hooks and key == "core.hooksPath")}
-    safe = [word for key, value in held.items() for word in ("-c", f"{key}={value}")]
-    words = ["git", *safe, *args]
+    words = _words(args, hooks=hooks)
     try:
         if limit_s is None:
             done = subprocess.run(words, cwd=where, input=given, capture_output=True, env=env, check=False)
@@ -108,13 +106,36 @@ def call(
     except subprocess.TimeoutExpired as error:
         raise GitError(f"git {args[0]} took more than {limit_s:g} s") from error
     except OSError as error:
-        raise GitError(
-            f"git cannot be run: {error.strerror}", "install git, or work without it", code="no-git"
-        ) from error
+        raise _not_run(error) from error
     if check and done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise GitError(f"git {args[0]} failed: {said[-1] if said else f'exit {done.returncode}'}")
+        raise failed(args[0], done.stderr, done.returncode)
     return done
+
+
+def start(where: Path, *args: str, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """git in a folder as a process to talk with, without buffers. Raises GitError where it cannot be started."""
+    import subprocess
+
+    pipe, env = subprocess.PIPE, {**environment(), **(extra or {})}
+    try:
+        return subprocess.Popen(_words(args), cwd=where, stdin=pipe, stdout=pipe, stderr=pipe, env=env, bufsize=0)
+    except OSError as error:
+        raise _not_run(error) from error
+
+
+def failed(command: str, said: bytes, code: int) -> GitError:
+    """The error of a git that failed: its last line, else its exit code."""
+    rows = said.decode(errors="replace").strip().splitlines()
+    return GitError(f"git {command} failed: {rows[-1] if rows else f'exit {code}'}")
+
+
+def _words(args: Sequence[str], *, hooks: bool = False) -> list[str]:
+    held = {key: value for key, value in _SAFE.items() if not (hooks and key == "core.hooksPath")}
+    return ["git", *(word for key, value in held.items() for word in ("-c", f"{key}={value}")), *args]
+
+
+def _not_run(error: OSError) -> GitError:
+    return GitError(f"git cannot be run: {error.strerror}", "install git, or work without it", code="no-git")
 
 
 def _limited(
@@ -265,14 +286,6 @@ def signs(repo: Repo) -> bool:
     return call(repo.root, "config", "--type=bool", "commit.gpgsign", check=False).stdout.strip() == b"true"
 
 
-def in_index(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
-    """What the index has under each path, as "mode blob"; None where it has nothing or a conflict."""
-    raw = call(repo.root, "ls-files", "-s", "-z", "--", *paths).stdout.decode(errors="surrogateescape")
-    rows = [row.partition("\t") for row in raw.split("\0") if row]
-    found = {path: " ".join(meta.split()[:2]) for meta, _, path in rows if meta.split()[2] == "0"}
-    return {path: found.get(path) for path in paths}
-
-
 def has_remote(repo: Repo) -> bool:
     return bool(out(repo.root, "remote"))
 
@@ -379,12 +392,6 @@ def recent_messages(repo: Repo) -> set[str]:
     """The messages of the commits that HEAD named lately, whether or not it still leads to them."""
     said = call(repo.root, "log", "-g", "-n", "100", "--format=%B%x00", "HEAD", "--", check=False).stdout
     return {row.strip() for row in said.decode(errors="surrogateescape").split("\0")}
-
-
-def newer(repo: Repo, old: str, most: int) -> list[str]:
-    """The commits of HEAD that an older one does not have, oldest first; of more than `most` the newest."""
-    words = ["rev-list", "--reverse", f"--max-count={most}", "HEAD", *([f"^{old}"] if old else [])]
-    return call(repo.root, *words, "--", check=False).stdout.decode().split()
 
 
 def merged_sides(repo: Repo, since: str) -> list[str]:

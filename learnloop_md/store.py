@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from learnloop_md import locks
@@ -191,7 +190,6 @@ class Ledger(NamedTuple):
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
     queue: tuple[dict[str, Any], ...] = ()  # each {"message": …, "files": {repository path: blob id or null}}
-    last: Mapping[str, list[str | None]] = MappingProxyType({})  # what the last command committed: [before, …, after]
     loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
 
 
@@ -203,17 +201,16 @@ def load_ledger(place: Place) -> Ledger | None:
         queue = tuple(
             {"message": str(q["message"]), "files": dict(q["files"]), "was": dict(q["was"])} for q in raw["queue"]
         )
-        return Ledger(agreed, str(raw["commit"]), queue, dict(raw.get("last", {})), str(raw.get("loose", "")))
+        return Ledger(agreed, str(raw["commit"]), queue, str(raw.get("loose", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def save_ledger(place: Place, ledger: Ledger) -> None:
     """Remember the ledger."""
-    raw = {**ledger._asdict(), "last": dict(ledger.last)}
     write(
         place.state / "ledger.json",
-        json.dumps(raw, separators=(",", ":")).encode(),  # ASCII: names that are not UTF-8 come back whole
+        json.dumps(ledger._asdict(), separators=(",", ":")).encode(),  # ASCII: names that are not UTF-8 come back whole
     )
 
 

@@ -50,7 +50,7 @@ def drain(commits: Commits, loaded: Memory) -> None:
         if ours:
             try:
                 reset = {path: e for path, e in git.on_disk(repo, heads).items() if e == item["was"][path]}
-                commits.make(ours, item["was"], item["message"])
+                commits.make(ours, item["message"])
             except git.GitError as error:
                 commits.hold = error.message
                 break

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import git as door
-from learnloop_md import journal, place, plumbing
+from learnloop_md import journal, place, plumbing, references
 from learnloop_md.plan import Edit, Plan
 from tests.conftest import Run, git
 
@@ -40,7 +40,9 @@ MOMENTS = {
     "a temporary file is written": ("store.os", "replace", 3, True),
     "the objects are written": ("plumbing", "tree_with", 1, False),
     "the index is locked": ("plumbing", "_take_lock", 1, False),
-    "HEAD has moved, the index not yet": ("plumbing.os", "replace", 4, True),
+    "HEAD is locked": ("references", "_ask", 1, False),
+    "the index is put in place, HEAD has not moved": ("plumbing.os", "replace", 4, False),
+    "HEAD has moved, the old index is still kept": ("references", "_ask", 2, False),
     "HEAD and index have moved": ("plumbing", "commit", 1, False),
     "the ledger is not written": ("store", "save_ledger", 1, True),
     "the ledger is written": ("store", "save_ledger", 1, False),
@@ -56,7 +58,7 @@ def killed(repo: Path, moment: str, *words: str) -> None:
 
 
 def leftovers(repo: Path) -> list[str]:
-    names = (".learnloop-", "index-", "marker-")
+    names = (".learnloop-", "index-", "marker-", "was-")
     found = [path for path in repo.rglob("*") if path.name.startswith(names) or path.name.endswith(".lock")]
     return [str(path) for path in found] + [str(path) for path in repo.rglob("journal.json")]
 
@@ -78,7 +80,7 @@ def test_a_killed_note_is_completed_by_the_next_command(repo: Path, memory: Path
     git(repo, "fsck", "--strict")
 
 
-@pytest.mark.parametrize("moment", ["one of two files is written", "HEAD has moved, the index not yet"])
+@pytest.mark.parametrize("moment", ["one of two files is written", "the index is put in place, HEAD has not moved"])
 def test_a_killed_codify_ends_with_rule_and_archive_together(
     repo: Path, memory: Path, learnloop: Run, moment: str
 ) -> None:
@@ -185,23 +187,75 @@ def test_an_empty_branch_lock_is_ours_only_when_younger_than_the_journal(
     assert not branch_lock(repo).exists()
 
 
-def test_an_index_that_could_not_be_written_is_mended_by_the_next_command(
+@pytest.mark.parametrize("gone", ["index", "HEAD"])
+def test_index_and_head_move_both_or_neither(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    """One without the other, and a person's next commit would take the lesson out again or bring it in as theirs."""
+    (repo / "mine.py").write_text("mine\n")
+    git(repo, "add", "mine.py")
+    index, head = (repo / ".git" / "index").read_bytes(), git(repo, "rev-parse", "HEAD")
+    with monkeypatch.context() as patch:
+        patch.setattr(*_failing(gone))
+        assert learnloop("note", RULE, cwd=repo).code == 0
+    assert ((repo / ".git" / "index").read_bytes(), git(repo, "rev-parse", "HEAD")) == (index, head)
+    assert leftovers(repo) == []
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == "A  mine.py"
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+
+
+def _failing(gone: str) -> tuple[str, object]:
+    """What does not work: putting the index in its place, or moving HEAD after that."""
+    replace, ask = os.replace, references._ask
+
+    def no_index(source: Path, target: Path) -> None:
+        if Path(target).name == "index" and not Path(source).name.startswith("was-"):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    def no_move(process: subprocess.Popen[bytes], words: str, answer: str) -> None:
+        if words == "commit\n":
+            raise door.GitError("git update-ref failed: No space left on device")
+        ask(process, words, answer)
+
+    return (
+        ("learnloop_md.plumbing.os.replace", no_index) if gone == "index" else ("learnloop_md.references._ask", no_move)
+    )
+
+
+def test_a_first_commit_that_fails_leaves_no_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "-q")
+    found = door.find(tmp_path)
+    assert found
+    (tmp_path / "a.md").write_text("a\n")
+    work = plumbing.Commit({"a.md": door.on_disk(found, {"a.md": None})["a.md"]}, "ours\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(*_failing("HEAD"))
+        with pytest.raises(door.GitError):
+            plumbing.commit(found, "", work)
+    assert not (tmp_path / ".git" / "index").exists()
+    assert plumbing.commit(found, "", work) == git(tmp_path, "rev-parse", "HEAD")
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_head_is_locked_while_the_index_is_ahead_of_it(
     repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEAD has moved by then: a person's next commit would take the lesson out again."""
-    with monkeypatch.context() as patch:
-        real = os.replace
+    """A person's commit on the old HEAD with the new index, or the reverse, would swap a lesson's owner or undo it."""
+    real, seen = plumbing._Own.put, list[tuple[str, str, int]]()
 
-        def failing(source: Path, target: Path) -> None:
-            if Path(target).name == "index":
-                raise OSError(28, "No space left on device")
-            real(source, target)
+    def put(own: plumbing._Own, commit: str = "") -> None:
+        real(own, commit)
+        inside = git(repo, "ls-files", f"*{SLUG}.md"), git(repo, "ls-tree", "-r", "--name-only", "HEAD", str(memory))
+        words = ["git", "update-ref", "HEAD", git(repo, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x")]
+        person = subprocess.run(words, cwd=repo, capture_output=True, check=False)
+        seen.append((inside[0], "there" if SLUG in inside[1] else "", person.returncode))
 
-        patch.setattr("learnloop_md.plumbing.os.replace", failing)
-        assert learnloop("note", RULE, cwd=repo).code == 0
-    assert git(repo, "status", "--porcelain") != ""
-    learnloop("sync", cwd=repo)
-    assert git(repo, "status", "--porcelain") == ""
+    monkeypatch.setattr(plumbing._Own, "put", put)
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    assert seen == [(f".claude/memory/{SLUG}.md", "", 128)]
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
 
 
 def test_what_a_person_took_out_of_the_index_stays_out(repo: Path, memory: Path, learnloop: Run) -> None:
