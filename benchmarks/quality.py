@@ -325,6 +325,7 @@ rule turns the other they are not one.
 - The words call them opposites, but one says more besides, or the two sides of "X, not Y" traded places and other names
   and numbers were not looked at: below 0.65 they are not.
 - Below 0.4 (`UNLIKE`) nothing is a contradiction.
+- The model reads English: of rules in another language or script the words alone decide.
 
 Opposites that are named of all opposites, and others that are named too, by words alone, by either half of the gate and
 by both:

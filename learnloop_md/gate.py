@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from learnloop_md.doubts import Pair, names_apart, numbers_apart, other_words
+from learnloop_md.doubts import Pair, names_apart, numbers_apart, other_language, other_words
 from learnloop_md.reading import SMALL, WEAKER
 
 # What makes two rules opposites: they share so much in all, or so much of the shorter one.
@@ -38,7 +38,8 @@ def judge(pair: Pair, likeness: Callable[[], float | None] | None = None) -> Rul
     by_words = _by_words(pair)
     much = against.much and not against.sure
     open_ = much and against.why != "antonyms" and not _names_differ(pair)
-    like = likeness() if likeness and (by_words or open_) else None
+    asked = (by_words or open_) and not other_language(pair)  # the model reads English
+    like = likeness() if likeness and asked else None
     if like is None:
         return Ruling(by_words)
     if not by_words:

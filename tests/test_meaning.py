@@ -172,6 +172,7 @@ def test_likeness_proposes_no_contradiction() -> None:
     for one, other in (
         ("Warm the cache first.", "Preheat the cache."),
         ("Listen on port 5432, not 5433.", "Never listen on port 8080."),  # turned, and other numbers
+        ("コミット前にテストを実行する", "コミット前にテストを実行しない"),  # the model reads English
     ):
         assert matching.match(lesson("", one), [lesson("a", other)], None, between).opposite == ()
     assert asked == []
