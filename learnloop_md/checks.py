@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from learnloop_md import (
     codify,
@@ -27,6 +27,9 @@ from learnloop_md.lines import conflict_line, open_at_end, scan, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.relapse import ReadOther, relapses
 from learnloop_md.tree import Tree, field_of
+
+if TYPE_CHECKING:
+    from learnloop_md.gate import Between  # lazy: 20 ms
 
 ERROR, WARNING = "error", "warning"
 LEARNINGS_LINES = 150  # R004-42
@@ -61,7 +64,11 @@ class Finding(NamedTuple):
 
 
 def findings(
-    memory: Memory, read_other: ReadOther, conflicts: Iterable[Conflict] = (), only: Collection[str] | None = None
+    memory: Memory,
+    read_other: ReadOther,
+    conflicts: Iterable[Conflict] = (),
+    only: Collection[str] | None = None,
+    between: Between | None = None,
 ) -> list[Finding]:
     """Everything `check` has to say, sorted by place; `only` spares it all lessons but these."""
     found = [
@@ -80,7 +87,7 @@ def findings(
         found += _of_skill(memory, read_other)
     found += _of_codified(memory, read_other)
     found += _alike(memory, only)
-    found += _contradictions(memory, read_other, only)
+    found += _contradictions(memory, read_other, only, between)
     values = read_other(memory.place.values)
     if values is not None and (bad := mergestate.fault(values.encode("utf-8"))):
         found.append(Finding(memory.place.values, bad.line, bad.code, ERROR, bad.message))
@@ -464,18 +471,20 @@ def _alike(memory: Memory, only: Collection[str] | None) -> Iterator[Finding]:
         yield Finding(row.lesson.path, row.line, code, WARNING, f"{pair.slug} {says} ({pair.why})")
 
 
-def _contradictions(memory: Memory, read_other: ReadOther, only: Collection[str] | None) -> Iterator[Finding]:
+def _contradictions(
+    memory: Memory, read_other: ReadOther, only: Collection[str] | None, between: Between | None
+) -> Iterator[Finding]:
     """Lessons that contradict each other, and lines of what is loaded besides that contradict a current lesson."""
     from learnloop_md import advice, matching  # lazy: 20 ms
 
     active = sorted((row for row in memory.lessons.values() if row.is_active), key=lambda row: (row.created, row.slug))
-    for old, new, like in matching.opposites(active) if only is None else ():
+    for old, new, like in matching.opposites(active, between) if only is None else ():
         message = f"may contradict {old.slug} ({like.why}): learnloop supersede {new.slug} {old.slug}, or archive one"
         yield Finding(new.path, 1, "contradiction", WARNING, message)
     for path in _loaded_besides(memory):
         said = list(advice.statements(read_other(path) or ""))
         for lesson in active if said else ():
-            for like in matching.against(lesson, said) if lesson.state == "current" else ():
+            for like in matching.against(lesson, said, between) if lesson.state == "current" else ():
                 message = f"may contradict the lesson {lesson.slug} ({like.why}): change one of them"
                 yield Finding(path, int(like.slug), "contradiction", WARNING, message)
 

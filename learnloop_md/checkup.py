@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from learnloop_md import checks, git, memory, objections, sides, standing, store, target
 from learnloop_md.answer import Answer, visible
@@ -14,6 +15,9 @@ from learnloop_md.guard import unsecret, unsecret_path
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.sides import Side
+
+if TYPE_CHECKING:
+    from learnloop_md.gate import Between
 
 
 def check(call: Call) -> Answer:
@@ -26,10 +30,12 @@ def check(call: Call) -> Answer:
     places = call.hooked_places if hook else [call.place]
     fixed = _fixed(call, places) if call.flag("fix") else Answer(data={"fixed": []})
     rows: list[tuple[str, checks.Finding]] = []
+    notices: list[str] = []
     for place in places:
-        found = _found(place, call, from_git=hook or staged)
+        found = _found(place, call, notices, from_git=hook or staged)
         rows += [(_shown(place, finding.path, call.cwd), finding) for finding in found]
     answer = _told(rows)
+    answer = answer._replace(notices=(*notices, *answer.notices))
     if not call.flag("fix"):
         return answer
     text = "\n".join(filter(None, [fixed.text, answer.text]))
@@ -37,16 +43,16 @@ def check(call: Call) -> Answer:
     return Answer(text, data, (*fixed.notices, *answer.notices), max(answer.code, fixed.code))
 
 
-def _found(place: Place, call: Call, *, from_git: bool) -> list[checks.Finding]:
+def _found(place: Place, call: Call, notices: list[str], *, from_git: bool) -> list[checks.Finding]:
     only_new = (call.flag("hook") and not call.flag("all")) or call.flag("new")
     if call.flag("only_secrets"):
         from learnloop_md import secretscan  # lazy: one hook needs it
 
         found, old, stale = secretscan.findings(place, from_git=from_git, only_new=only_new), [], []
     elif from_git or only_new:
-        found, old, stale = _against_head(place, call, from_git=from_git, only_new=only_new)
+        found, old, stale = _against_head(place, call, notices, from_git=from_git, only_new=only_new)
     else:
-        found, old, stale = tree_findings(place, call), [], _stale(place, call.cwd)
+        found, old, stale = tree_findings(place, call, notices), [], _stale(place, call.cwd)
     if call.flag("secrets"):
         found += checks.second_look(_staged_files(place) if from_git else _files(place), found)
     return sorted([*checks.new_only(found, old), *stale])
@@ -122,8 +128,8 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
-    """The findings of the work tree."""
+def tree_findings(place: Place, call: Call, notices: list[str]) -> list[checks.Finding]:
+    """The findings of the work tree; notices get a line where a model is asked for and there is none."""
     absorbed = call.look(place).absorbed
 
     def read_other(path: str) -> str | None:
@@ -131,13 +137,22 @@ def tree_findings(place: Place, call: Call) -> list[checks.Finding]:
         return None if data is None else data.decode("utf-8", "replace")
 
     loaded = memory.load(place, scan_all=True)
-    found = checks.findings(loaded, read_other, absorbed.conflicts)
+    found = checks.findings(loaded, read_other, absorbed.conflicts, between=_between(place, notices))
     rows = [checks.Finding(row.path, row.line, row.reason, checks.WARNING, row.message) for _, row in absorbed.waiting]
     found = sorted({*found, *rows, *checks.doubled_rules(loaded, target.standing(place))})
     if store.is_open_to_all(place.folder):
         message = "everybody on this machine may write here: chmod o-w takes that away"
         found.insert(0, checks.Finding("", 1, "warn-permissions", checks.WARNING, message))
     return found
+
+
+def _between(place: Place, notices: list[str]) -> Between | None:
+    """Likeness by meaning, where the settings ask for it; the model is opened only for what words would name."""
+    if not place.settings.semantic:
+        return None
+    from learnloop_md import meaning  # lazy: a model
+
+    return meaning.between(lambda: meaning.told(place, notices))
 
 
 def _files(place: Place) -> Mapping[str, bytes]:
@@ -160,7 +175,9 @@ def _stale(place: Place, cwd: Path) -> list[checks.Finding]:
     return checks.stale_anchors(rows, standing.told(standing.stale(place, cwd, active)))
 
 
-def _against_head(place: Place, call: Call, *, from_git: bool, only_new: bool) -> tuple[list[checks.Finding], ...]:
+def _against_head(
+    place: Place, call: Call, notices: list[str], *, from_git: bool, only_new: bool
+) -> tuple[list[checks.Finding], ...]:
     """The findings of the index (never of what lies around) or the work tree, those of HEAD, and stale anchors."""
     repo = place.repo
     if repo is None:
@@ -171,7 +188,7 @@ def _against_head(place: Place, call: Call, *, from_git: bool, only_new: bool) -
     stale = objections.of_anchors(base, head, before, after)
     if from_git and only_new:
         return *objections.of_checks(base, head, before, after), stale
-    found = _all(head, after) if from_git else tree_findings(place, call)
+    found = _all(head, after) if from_git else tree_findings(place, call, notices)
     return found, _all(base, before) if only_new else [], stale
 
 

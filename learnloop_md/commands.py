@@ -486,7 +486,7 @@ TABLE = (
         "mergedriver:merge_driver",
         "Merge one file three ways; git calls it (%O %A %B %P).",
         (
-            Word("kind", "lesson, index or notebook."),
+            Word("kind", "lesson, index, notebook or state."),
             Word("base", "The file both sides began with; empty where there is none."),
             Word("ours", "Our file; the merge is written over it."),
             Word("theirs", "The other side's file."),

@@ -1,4 +1,4 @@
-"""git's drivers: to merge the three file forms and to show lessons; which files get them, whether a clone knows them.
+"""git's drivers: to merge the four file forms and to show lessons; which files get them, whether a clone knows them.
 
 A clone that does not know a driver falls back to git's own merge and diff by lines: nothing is lost.
 """
@@ -21,6 +21,7 @@ NAMES = {
     "lesson": "learnloop: lesson files, by field",
     "index": "learnloop: MEMORY.md, by line",
     "notebook": "learnloop: memory.md, by entry",
+    "state": "learnloop: memory.json, by key",
 }
 _PREFIX = "learnloop-"
 CONFLICT = 65  # the driver wrote a conflict; Python says 1 of an error that nobody caught, 2 and 120 of others
@@ -41,12 +42,14 @@ def upgrades(where: Place) -> dict[str, list[str]]:
 
 
 def lines_of(where: Place) -> list[str]:
-    """The lines of .gitattributes for a memory: lesson files, then the document, as the last matching line wins."""
+    """The lines of .gitattributes for a memory; the document stands last, as the last matching line wins."""
     document = "index" if where.kind == "project" else "notebook"
     folder = "" if where.kind == "project" else "lessons/"
     lessons = _pattern(where.in_repo(f"{folder}x.md"), any_name=True)
+    state = [f"{_pattern(where.values_in_repo)} merge={_PREFIX}state"] if where.values_in_repo else []
     return [
         f"{lessons} diff={_PREFIX}lesson merge={_PREFIX}lesson",
+        *state,
         f"{_pattern(where.in_repo(where.document))} linguist-generated merge={_PREFIX}{document}",
     ]
 

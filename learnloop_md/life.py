@@ -15,6 +15,7 @@ from learnloop_md.lesson import Event, Lesson, merged_events
 from learnloop_md.plan import PAST, Draft
 
 if TYPE_CHECKING:
+    from learnloop_md.gate import Between
     from learnloop_md.matching import Matches  # lazy: see note
     from learnloop_md.recall import Alike
 
@@ -108,7 +109,14 @@ def check_saying(saying: Saying) -> None:
 
 
 def note(
-    draft: Draft, saying: Saying, *, same: str = "", new: bool = False, supersedes: str = "", alike: Alike | None = None
+    draft: Draft,
+    saying: Saying,
+    *,
+    same: str = "",
+    new: bool = False,
+    supersedes: str = "",
+    alike: Alike | None = None,
+    between: Between | None = None,
 ) -> Outcome:
     """Capture a lesson: a new candidate, or one more sighting of the lesson it repeats (R002-20, R004-30)."""
     check_saying(saying)
@@ -119,7 +127,8 @@ def note(
     old = memory.find_slug(draft.memory, supersedes) if supersedes else ""
     from learnloop_md import matching  # lazy: only a note asks what is alike (20 ms)
 
-    found = matching.match(_as_lesson(saying), [row for slug, row in draft.lessons.items() if slug != old], alike)
+    others = [row for slug, row in draft.lessons.items() if slug != old]
+    found = matching.match(_as_lesson(saying), others, alike, between)
     if found.same and not (new or old):
         best = sorted(found.same, key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
         return _see_again(draft, stands_for(draft, best[0].slug), saying)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from learnloop_md.gate import Between
 from learnloop_md.lesson import Lesson
 from learnloop_md.recall import Alike, Index
 from learnloop_md.sameness import SEARCHED, Likeness, rank_known
@@ -32,13 +33,14 @@ class Matches(NamedTuple):
         return tuple(like for like in self.all if like.verdict == "opposite")
 
 
-def match(new: Lesson, stored: Iterable[Lesson], alike: Alike | None = None) -> Matches:
+def match(new: Lesson, stored: Iterable[Lesson], alike: Alike | None = None, between: Between | None = None) -> Matches:
     """What of the stored lessons says the same as a new one, is near to it, or the opposite (R004-30, R001-31).
 
-    Likeness by meaning orders what is near, and no more: opposites are as alike as rewordings.
+    Likeness by meaning orders what is near (alike) and has a say in what contradicts (between), never in what is the
+    same: opposites are as alike as rewordings.
     """
     rows = tuple(stored)
-    found = compare(new, rows)
+    found = compare(new, rows, between)
     told = {like.slug: like for like in found}
     likeness = alike(f"{new.title} {new.rule}".strip(), rows) if alike else None
     nearest = Index(rows).nearest(f"{new.title} {new.rule} {new.why}", MOST + len(found), likeness)
@@ -51,9 +53,9 @@ def match(new: Lesson, stored: Iterable[Lesson], alike: Alike | None = None) -> 
     return Matches(tuple(dict.fromkeys((*same, *searched, *found))))
 
 
-def compare(lesson: Lesson, others: Iterable[Lesson]) -> list[Likeness]:
+def compare(lesson: Lesson, others: Iterable[Lesson], between: Between | None = None) -> list[Likeness]:
     """The verdict on each other lesson that is the same, near or the opposite, best first."""
-    return rank_known(lesson.rule, about(lesson), ((row.slug, row.rule, about(row)) for row in others))
+    return rank_known(lesson.rule, about(lesson), ((row.slug, row.rule, about(row)) for row in others), between)
 
 
 def about(lesson: Lesson) -> str:
@@ -61,17 +63,33 @@ def about(lesson: Lesson) -> str:
     return " ".join((lesson.title, lesson.why, lesson.how, lesson.context, *lesson.tags))
 
 
-def opposites(rows: Sequence[Lesson]) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
-    """The pairs of lessons that surely contradict each other: among many pairs a doubt is a false alarm."""
+def opposites(rows: Sequence[Lesson], between: Between | None = None) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
+    """The pairs of lessons that surely contradict each other: among many pairs a doubt is a false alarm.
+
+    So likeness by meaning only takes away here, and is asked of what the words would name.
+    """
     for n, lesson in enumerate(rows):
         by_slug = {row.slug: row for row in rows[n + 1 :]}
-        for like in compare(lesson, by_slug.values()):
-            if like.verdict == "opposite" and like.score >= SURE:
-                yield lesson, by_slug[like.slug], like
+        for like in filter(_is_sure, compare(lesson, by_slug.values())):
+            other = by_slug[like.slug]
+            if between is None or any(map(_is_sure, compare(lesson, [other], between))):
+                yield lesson, other, like
 
 
-def against(lesson: Lesson, statements: Iterable[tuple[str, str]]) -> Iterator[Likeness]:
+def against(
+    lesson: Lesson, statements: Iterable[tuple[str, str]], between: Between | None = None
+) -> Iterator[Likeness]:
     """The statements of another text, each with a name, that surely contradict a lesson."""
-    for like in rank_known(lesson.rule, about(lesson), ((name, said, "") for name, said in statements)):
-        if like.verdict == "opposite" and like.score >= SURE:
+    rows = tuple(statements)
+    for like in filter(_is_sure, _rank_said(lesson, rows)):
+        said = [row for row in rows if row[0] == like.slug]
+        if between is None or any(map(_is_sure, _rank_said(lesson, said, between))):
             yield like
+
+
+def _rank_said(lesson: Lesson, statements: Iterable[tuple[str, str]], between: Between | None = None) -> list[Likeness]:
+    return rank_known(lesson.rule, about(lesson), ((name, said, "") for name, said in statements), between)
+
+
+def _is_sure(like: Likeness) -> bool:
+    return like.verdict == "opposite" and like.score >= SURE

@@ -1,7 +1,8 @@
 """Likeness by meaning, by a small model on this machine: the extra `learnloop-md[semantic]`.
 
-It ranks what is recalled and what a note may repeat, never what is merged: opposites are as alike as rewordings. The
-model is a file whose checksum is known, or the person's own; nothing is fetched, and no module of its package runs.
+It ranks what is recalled and what a note may repeat, and decides what words leave open of a contradiction (gate), never
+what is merged: opposites are as alike as rewordings. The model is a file whose checksum is known, or the person's own;
+nothing is fetched, and no module of its package runs.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from learnloop_md import store
 from learnloop_md.errors import UnableError
+from learnloop_md.gate import Between
 from learnloop_md.lesson import Lesson
 from learnloop_md.place import Place
 
@@ -57,6 +60,23 @@ class Meaning(NamedTuple):
             with suppress(UnableError):
                 _save(self.file, self.name, {key: known[key] for key in map(_key, parts)})
         return [max((float(known[_key(part)] @ asked) for part in parts_of(row)), default=0.0) for row in rows]
+
+
+def between(opened: Callable[[], Meaning | None]) -> Between:
+    """How alike two rules are, -1 to 1, by a model that is opened when it is first asked; None where there is none."""
+    model = cache(opened)
+    known = cache(lambda found: _load(found.file, found.name))
+
+    @cache
+    def vector(found: Meaning, text: str) -> Any:
+        kept = known(found).get(_key(text))
+        return found.encode(text) if kept is None else kept
+
+    def alike(one: str, other: str) -> float | None:
+        found = model()
+        return float(vector(found, one[:_LONG]) @ vector(found, other[:_LONG])) if found else None
+
+    return alike
 
 
 def parts_of(lesson: Lesson) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from operator import itemgetter
 from pathlib import Path
 
 from learnloop_md.answer import Answer, error_line
@@ -85,7 +86,12 @@ def _others(repo: object) -> list[str]:
     found: list[str] = []
     for where in place.in_repo(repo):
         lesson = where.in_repo("a-lesson.md" if where.kind == "project" else "lessons/a-lesson.md")
-        for what, path in (("lesson files", lesson), (where.document, where.in_repo(where.document))):
+        files = {
+            "lesson files": lesson,
+            place.STATE: where.values_in_repo,
+            where.document: where.in_repo(where.document),
+        }
+        for what, path in filter(itemgetter(1), files.items()):
             rules = drivers.rules(repo, path)
             ours = [rule for rule in rules if rule.merge.startswith("merge=learnloop-")]
             if not ours:

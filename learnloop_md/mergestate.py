@@ -121,12 +121,21 @@ def marked(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tupl
         except ValueError:
             clashes.append(Clash(key, *said[1:]))
             rows.append((_entry(key, said[1]), _entry(key, said[2])))
-    rows = [row for row in rows if any(row)]
+    rows = _closed([row for row in rows if any(row)])
     lines = []
     for n, row in enumerate(rows, 1):
         texts = [f"{text}{',' if n < len(rows) else ''}\n" if text else "" for text in row]
         lines.append(texts[0] if len(row) == 1 else "<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n".format(*texts))
     return f"{{\n{''.join(lines)}}}\n".encode(), clashes
+
+
+def _closed(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows, the last one with a text on either side: whichever side a person takes, no comma is left over."""
+    last = max((n for n, row in enumerate(rows) if all(row)), default=0)
+    tail = rows[last:]
+    if len(tail) < 2:
+        return rows
+    return [*rows[:last], tuple(",\n".join(row[side] for row in tail if row[side]) for side in (0, -1))]
 
 
 def _entry(key: str, text: str) -> str:

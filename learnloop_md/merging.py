@@ -1,4 +1,4 @@
-"""Three-way merges of the three file forms: what both sides meant is kept, whichever of them is ours."""
+"""Three-way merges of the four file forms: what both sides meant is kept, whichever of them is ours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learnloop_md.lessonfile import Quarantined
 from learnloop_md.mergelines import Woven
 from learnloop_md.tree import HeadError
 
-KINDS = ("lesson", "index", "notebook")
+KINDS = ("lesson", "index", "notebook", "state")
 
 
 class Merged(NamedTuple):
@@ -37,9 +37,11 @@ def merge(kind: str, path: str, base: bytes | None, ours: bytes | None, theirs: 
         return Merged(theirs, clean=True)
     if ours is None or theirs is None:
         return Merged(theirs if ours is None else ours, clean=True)
-    texts = [_text(path, side) for side in (base or b"", ours, theirs)]
-    if kind == "lesson" and not (ours.strip() and theirs.strip()):
+    if kind in ("lesson", "state") and not (ours.strip() and theirs.strip()):
         raise UnreadableSideError(f"{path}: the file is empty on one side", "settle the conflict by hand", code="empty")
+    if kind == "state":
+        return _state(path, base, ours, theirs)
+    texts = [_text(path, side) for side in (base or b"", ours, theirs)]
     try:
         text, clean = _merged(kind, path, *texts)
     except HeadError as error:
@@ -60,6 +62,19 @@ def _merged(kind: str, path: str, base: str, ours: str, theirs: str) -> Woven:
     from learnloop_md import mergenotes
 
     return mergenotes.merge(base, ours, theirs)
+
+
+def _state(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Merged:
+    """The state by its keys, with markers around each key that both sides set otherwise."""
+    from learnloop_md import mergestate  # lazy: as the others
+
+    if (merged := mergestate.merge(base, ours, theirs)) is not None:
+        return Merged(merged, clean=True)
+    if (found := mergestate.marked(base, ours, theirs)) is not None:
+        return Merged(found[0], clean=False)
+    faults = filter(None, (mergestate.fault(side or b"") for side in (ours, theirs, base)))
+    line, code, message = next(faults, mergestate.Fault(1, "bad-state", "no state on one side"))
+    raise UnreadableSideError(f"{path}:{line}: {message}", "settle the conflict by hand", code=code)
 
 
 def _text(path: str, data: bytes) -> str:

@@ -5,22 +5,22 @@ A missed repeat costs one more entry, a wrong merge loses a lesson: so every dou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
 from math import fsum
 from typing import NamedTuple
 
+from learnloop_md import gate
 from learnloop_md.contrasts import traded
-from learnloop_md.doubts import GUARDS, Doubt, Pair, names_apart, numbers_apart, one_is_turned, other_words
+from learnloop_md.doubts import GUARDS, Doubt, Pair, one_is_turned
+from learnloop_md.gate import Between
 from learnloop_md.literals import differing, literals, lowered, unbound
 from learnloop_md.opposites import turned
-from learnloop_md.reading import BITS, SMALL, WEAKER, Shape, read
+from learnloop_md.reading import BITS, WEAKER, Shape, read
 from learnloop_md.words import STOP, stem
 
 # How much of their weighted words two rules must share to be called the same, or near.
 SAME, NEAR = 0.58, 0.45
-# What makes two rules opposites: they share so much in all, or so much of the shorter one.
-SWAPPED, NEGATED, ANTONYMS = 0.62, 0.5, 0.6
 
 
 class Likeness(NamedTuple):
@@ -45,16 +45,22 @@ def rank(text: str, others: Iterable[tuple[str, str]]) -> list[Likeness]:
     return rank_known(text, "", ((slug, other, "") for slug, other in others))
 
 
-def rank_known(text: str, about: str, others: Iterable[tuple[str, str, str]]) -> list[Likeness]:
-    """As rank, where title, reasons and tags of each lesson are known: what they name is no difference."""
+def rank_known(
+    text: str, about: str, others: Iterable[tuple[str, str, str]], between: Between | None = None
+) -> list[Likeness]:
+    """As rank, where title, reasons and tags of each lesson are known: what they name is no difference.
+
+    Likeness by meaning has a say in what contradicts (gate), never in what is the same.
+    """
     seen, words = _glance(text), _glance(about, hard=True)
     found = []
     for slug, other, more in others:
         also = _glance(other)
-        # Cheap first look: a pair with fewer common words cannot reach the lowest score.
-        if seen and also and 10 * len(seen & also) < len(seen) + len(also):
+        # Cheap first look: a pair with fewer common words cannot reach the lowest score; what is alike in meaning may.
+        few = 1 if between else (len(seen) + len(also)) / 10
+        if seen and also and len(seen & also) < few:
             continue
-        if hit := _compare(text, other, words | _glance(more, hard=True)):
+        if hit := _compare(text, other, words | _glance(more, hard=True), between):
             found.append(Likeness(slug, *hit))
     return sorted(found, key=lambda like: (like.verdict != "same", -like.score, like))
 
@@ -66,7 +72,7 @@ def _glance(text: str, *, hard: bool = False) -> frozenset[str]:
     return frozenset(stem(word) for word in words if word not in STOP)
 
 
-def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, str] | None:
+def _compare(one: str, other: str, known: frozenset[str], between: Between | None) -> tuple[str, float, str] | None:
     a, b = read(one), read(other)
     written = literals(one), literals(other)
     apart = differing(*written) | unbound(*written, (a.parts, b.parts))
@@ -79,7 +85,7 @@ def _compare(one: str, other: str, known: frozenset[str]) -> tuple[str, float, s
         return _side_by_side(a, b, about)._replace(apart=frozenset(apart), traded=sides, programs=programs)
 
     pair = beside(known)
-    verdict, why = _judge(pair)
+    verdict, why = _judge(pair, partial(between, one, other) if between else None)
     if verdict == "same" and known:  # what is said around a rule finds a candidate, and never makes two rules one
         bare, doubt = _judge(beside(frozenset()))
         if bare != "same":
@@ -114,36 +120,17 @@ def _typo(a: str, b: str) -> bool:
     return off[1] == off[0] + 1 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]]
 
 
-def _judge(pair: Pair) -> tuple[str, str]:
+def _judge(pair: Pair, likeness: Callable[[], float | None] | None = None) -> tuple[str, str]:
     """The verdict on two rules and why: the first guard that has a doubt decides."""
-    if (doubt := one_is_turned(pair)) and _are_opposites(pair):
-        return "opposite", _told(pair, doubt)
+    if (doubt := one_is_turned(pair)) and (ruling := gate.judge(pair, likeness)).opposite:
+        alike = "" if ruling.like is None else f", alike in meaning ({ruling.like:.2f})"
+        return "opposite", _told(pair, doubt) + alike
     if pair.score < NEAR:
         return "", ""
     doubt = next((doubt for guard in GUARDS if (doubt := guard(pair))), None)
     if doubt is None and pair.score >= SAME:
         return "same", _counted(pair)
     return "near", _told(pair, doubt) if doubt else _counted(pair)
-
-
-def _are_opposites(pair: Pair) -> bool:
-    """Whether two rules, one of which turns the other, speak of the same thing."""
-    against = pair.against
-    if not against.sure and (all(numbers_apart(pair)) or all(names_apart(pair))):
-        return False
-    if against.why == "antonyms" and not against.words <= SMALL:  # in and out alone say little
-        of_one = _share_of_the_shorter(pair, against.words)
-        return of_one >= ANTONYMS and len(pair.shared) > 1 and not other_words(pair, but=against.words)
-    if against.why != "negated":
-        return pair.score >= SWAPPED
-    more = [alone - WEAKER - pair.a.reasons - pair.b.reasons - pair.known for alone in (pair.left, pair.right)]
-    return pair.score >= NEGATED and min(map(len, more)) < 2 and (against.much or not other_words(pair))
-
-
-def _share_of_the_shorter(pair: Pair, besides: frozenset[str]) -> float:
-    """How much of the words of the shorter rule stands in the other, pairs of contrary words included."""
-    sizes = [len(pair.shared - WEAKER) + len(alone - WEAKER) for alone in (pair.left, pair.right)]
-    return (len(pair.shared - WEAKER) + len(besides) / 2) / (min(sizes) or 1)
 
 
 def _told(pair: Pair, doubt: Doubt) -> str:

@@ -36,7 +36,7 @@ class Settings(NamedTuple):
     commit_on_default_branch: bool = True
     session_tokens: int = 500  # what a session is told at its start (design §7)
     recall_on_prompt: bool = False  # whether a prompt brings the lessons that fit it (design §7)
-    semantic: bool = False  # whether recall and note ask the model of the extra
+    semantic: bool = False  # whether recall, note and check ask the model of the extra
     model: str = ""  # the person's own folder with model.onnx and tokenizer.json; never a repository's to choose
     correction_words: tuple[str, ...] = ()  # a person's own words that correct, in any language
     commit_runs: bool = False  # whether outcomes of runs are committed in a code repository too (R004-90)

