@@ -112,8 +112,23 @@ def call(
             f"git cannot be run: {error.strerror}", "install git, or work without it", code="no-git"
         ) from error
     if check and done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise GitError(f"git {args[0]} failed: {said[-1] if said else f'exit {done.returncode}'}")
+        raise _failure(args[0], done)
+    return done
+
+
+def _failure(name: str, done: subprocess.CompletedProcess[bytes]) -> GitError:
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    return GitError(f"git {name} failed: {said[-1] if said else f'exit {done.returncode}'}")
+
+
+def asked(where: Path, *args: str, extra: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+    """What git answers where exit code 1 is an answer too: no, or nothing found.
+
+    Raises GitError for every other failure, which would else be taken for a no.
+    """
+    done = call(where, *args, extra=extra, check=False)
+    if done.returncode not in (0, 1):
+        raise _failure(args[0], done)
     return done
 
 
@@ -188,14 +203,17 @@ def find(folder: Path) -> Repo | None:
 
 def head(repo: Repo) -> str:
     """The commit that HEAD names, "" before the first commit."""
-    done = call(repo.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+    done = asked(repo.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     return done.stdout.decode().strip()
 
 
 def resolve(repo: Repo, revision: str) -> str:
     """The commit that a revision names, "" for none."""
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
-    found = call(repo.root, *args, check=False).stdout.decode().strip()
+    done = call(repo.root, *args, check=False)
+    if done.returncode not in (0, 1) and "@{" not in revision:  # of what a reflog does not hold git says 128
+        raise _failure(args[0], done)
+    found = done.stdout.decode().strip()
     return "" if found.startswith("^") else found  # `^base` is all that is not in base
 
 
@@ -262,7 +280,7 @@ _BLAMED = re.compile(rb"[0-9a-f]{40,64} \d+ \d+")  # what stands above each line
 
 def signs(repo: Repo) -> bool:
     """Whether the person's commits here are to be signed."""
-    return call(repo.root, "config", "--type=bool", "commit.gpgsign", check=False).stdout.strip() == b"true"
+    return asked(repo.root, "config", "--type=bool", "commit.gpgsign").stdout.strip() == b"true"
 
 
 def in_index(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
@@ -496,7 +514,7 @@ def remote_head(repo: Repo, remote: str) -> str:
 
 
 def _named(repo: Repo, symbolic: str, below: str) -> str:
-    said = call(repo.root, "symbolic-ref", "--quiet", symbolic, check=False).stdout
+    said = asked(repo.root, "symbolic-ref", "--quiet", symbolic).stdout
     return said.decode(errors="surrogateescape").strip().removeprefix(below)
 
 
@@ -566,9 +584,12 @@ def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
     return done.stdout, done.returncode == 0
 
 
-def is_ancestor(repo: Repo, old: str, new: str) -> bool:
-    """Whether a commit is another or comes before it."""
-    return call(repo.root, "merge-base", "--is-ancestor", old, new, check=False).returncode == 0
+def is_ancestor(repo: Repo, old: str, new: str, extra: Mapping[str, str] | None = None) -> bool:
+    """Whether a commit is another or comes before it; one that is not there comes before none."""
+    done = call(repo.root, "merge-base", "--is-ancestor", old, new, extra=extra, check=False)
+    if done.returncode not in (0, 1) and has(repo, [old, new]):
+        raise _failure("merge-base", done)
+    return done.returncode == 0
 
 
 def has(repo: Repo, blobs_: Sequence[str]) -> bool:

@@ -124,7 +124,7 @@ def _upstream(repo: Repo) -> _Upstream:
 
 
 def _config(repo: Repo, key: str) -> str:
-    return git.call(repo.root, "config", "--get", key, check=False).stdout.decode().strip()
+    return git.asked(repo.root, "config", "--get", key).stdout.decode().strip()
 
 
 # --- bringing in ----------------------------------------------------------------------------------------------------
@@ -187,6 +187,7 @@ def _advance(place: Place, repo: Repo, old: str, new: str, known: Memory, sent: 
         if path not in kept
     }
     before = {path: store.read_bytes(repo.root / path) for path in files}
+    _expect(place, changed)
     store.write_all(repo.root, files)
     try:
         plumbing.land(repo, new, old, {path: after for path, (_, after) in changed.items()}, "learnloop: sync --remote")
@@ -195,6 +196,13 @@ def _advance(place: Place, repo: Repo, old: str, new: str, known: Memory, sent: 
         raise
     for path in kept:
         git.exclude(repo, path)
+
+
+def _expect(place: Place, changed: Mapping[str, Delta]) -> None:
+    """Note the index entries before and after: where they cannot follow HEAD, the next command brings them along."""
+    if ledger := store.load_ledger(place):
+        last = {path: [*ledger.last.get(path, []), before, after] for path, (before, after) in changed.items()}
+        store.save_ledger(place, ledger._replace(last={**ledger.last, **last}))
 
 
 def _private(known: Memory) -> list[Lesson]:

@@ -158,20 +158,29 @@ def _check_words(words: dict[str, str]) -> None:
 
 
 def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple[tuple[str, LearnloopError], ...]]:
-    """The held notes as lessons; one that is refused does not stop the others."""
+    """The held notes as lessons; one that is refused does not stop the others.
+
+    Raises UnableError where one cannot be written: the run stays open and holds it, for what ended is not told again.
+    """
     kept: list[Kept] = []
     refused: list[tuple[str, LearnloopError]] = []
     for row in held:
+        folder = Path(str(row.get("memory")))
         try:
-            kept.append(_noted(row, asked))
+            where = place.given(folder, str(folder), "the memory of a held note")
+        except LearnloopError as error:  # the memory is gone, and will not come back by waiting
+            refused.append((_rule(row), error))
+            continue
+        try:
+            kept.append(_noted(row, where, asked))
+        except UnableError as error:
+            raise UnableError(error.message, "the run stays open; mend it and finish again", code=error.code) from error
         except LearnloopError as error:
             refused.append((_rule(row), error))
     return tuple(kept), tuple(refused)
 
 
-def _noted(row: Row, asked: Asked) -> Kept:
-    folder = Path(str(row.get("memory")))
-    where = place.given(folder, str(folder), "the memory of a held note")
+def _noted(row: Row, where: Place, asked: Asked) -> Kept:
     given = row.get("saying")
     known = {key: value for key, value in given.items() if key in Saying._fields} if isinstance(given, dict) else {}
     saying = Saying(**{**known, "tags": tuple(known.get("tags", ()))})

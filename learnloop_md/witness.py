@@ -116,7 +116,8 @@ def followed(place: Place, old: str, now: git.Status, today: str) -> None:
 
 
 def _contains(place: Place, goal: str, commit: str) -> bool:
-    return _call(place, "merge-base", "--is-ancestor", commit, goal, check=False).returncode == 0
+    assert place.repo is not None, "only asked inside a repository"
+    return git.is_ancestor(place.repo, commit, goal, _PLAIN)
 
 
 def present(

@@ -471,3 +471,28 @@ def test_a_lesson_changed_between_reading_and_moving_is_not_overwritten(
     assert ours.state() == before
     monkeypatch.undo()
     assert lessonfile.stem("stage-files-by-name.md") in ours.lessons
+
+
+def test_an_index_that_could_not_follow_is_brought_along_by_the_next_command(
+    ours: Own, theirs: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 11: HEAD has moved, the index has not: else every later sync would be refused."""
+    theirs.note("Always pin the build image.", "r2")
+    theirs.sync()
+    ours.sync()
+    theirs.note("Stage files by name.", "r3")
+    theirs.sync()
+    real = os.replace
+
+    def once(source: Path, goal: Path) -> None:
+        if Path(goal).name == "index":
+            monkeypatch.setattr(os, "replace", real)
+            raise OSError(28, "No space left on device")
+        real(source, goal)
+
+    monkeypatch.setattr(os, "replace", once)
+    ours.run("sync", "--remote")
+    assert os.replace is real
+    ours.sync()
+    assert ours.is_clean()
+    assert ours.head == theirs.head

@@ -153,18 +153,20 @@ def mended(world: Path, case: Case, good: Good, ran: Ran) -> list[str]:
     """What is not as it should be once the fault is lifted and the command has run again, or sync has."""
     root, wrong = world / "repo", list[str]()
     done = ran.code == good.codes[0]
+    sync = ("sync", "--today", case.day, *(("--memory", ".") if case.inside == "." else ()))
+    ends = []
     if case.mended == "again":
-        after = run_case(root, case)
+        ends.append(after := run_case(root, case))
         if after.code not in good.codes:
             wrong.append(f"once more it ends with {after.code}: {(after.err or after.out).strip()[:300]}")
         found = [differing(seen(world, case), wanted) for wanted in good.ends]
         wrong += [f"once more, yet not as it should be: {path}" for path in min(found, key=len)]
-    else:
-        after = call(root, "sync", "--today", case.day)
+    if case.mended == "sync" or (case.clean and ground.uncommitted(root)):  # what waits, the next that writes commits
+        ends.append(after := call(root, *sync))
         if after.code:
             wrong.append(f"the next sync ends with {after.code}: {after.err.strip()}")
         wrong += lost(world, case, good, done=done)
-    wrong += [f"afterwards: {what}" for what in ground.rough(after)]
+    wrong += [f"afterwards: {what}" for after in ends for what in ground.rough(after)]
     return wrong + [f"afterwards: {what}" for what in ground.damage(root, good.entries, case.inside, clean=case.clean)]
 
 

@@ -128,9 +128,7 @@ def start(where: Path, words: tuple[str, ...], before: Callable[[], None] | None
     return Child(pid, said, began)
 
 
-def _live(
-    where: Path, words: tuple[str, ...], said: Path, before: Callable[[], None] | None, given: str
-) -> NoReturn:
+def _live(where: Path, words: tuple[str, ...], said: Path, before: Callable[[], None] | None, given: str) -> NoReturn:
     code = 99
     try:
         os.setpgid(0, 0)
@@ -212,7 +210,14 @@ def copy(template: Path, root: Path) -> None:
 # --- what must hold --------------------------------------------------------------------------------------------------
 
 INSIDE = ".claude/memory"
-OURS = (".claude", ".gitattributes", ".gitignore", "CLAUDE.md", "AGENTS.md")  # what a command of ours may commit
+OURS = (
+    "*.md",
+    ".claude",
+    ".gitattributes",
+    ".gitignore",
+    "CLAUDE.md",
+    "AGENTS.md",
+)  # what a command of ours may commit
 _THEIRS = ("work.txt", "app.py")
 
 

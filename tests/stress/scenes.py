@@ -63,7 +63,7 @@ def put_back(template: Path, world: Path) -> None:
 
 def contents(world: Path) -> dict[str, bytes]:
     """Every file of a world that a person looks at, by path: no git directory, nothing that is the tool's own."""
-    found = {}
+    found: dict[str, bytes] = {}
     for path in (path for name in PARTS if name != "remote.git" for path in (world / name).rglob("*")):
         inner = path.relative_to(world)
         own = inner.as_posix().startswith((STATE, "home/.gitconfig")) or ".git" in inner.parts
@@ -103,7 +103,7 @@ def branches(world: Path) -> dict[str, bytes]:
 
 def drivers(world: Path) -> dict[str, bytes]:
     """What git's configuration says of our drivers, key by key."""
-    found = {}
+    found: dict[str, bytes] = {}
     for scope in ("--local", "--global"):
         rows = git(world / "repo", "config", scope, "--get-regexp", "learnloop", check=False).splitlines()
         found |= {f"{scope} {key}": value.encode() for key, _, value in (row.partition(" ") for row in rows)}
@@ -112,7 +112,7 @@ def drivers(world: Path) -> dict[str, bytes]:
 
 def sessions(world: Path) -> dict[str, bytes]:
     """What is remembered of sessions and runs: the rows that can be read."""
-    found = {}
+    found: dict[str, bytes] = {}
     for file in (world / STATE / "learnloop" / "sessions").glob("*.jsonl"):
         rows = []
         for line in file.read_bytes().splitlines():
@@ -152,7 +152,7 @@ def base(root: Path) -> None:
 def guide(root: Path) -> None:
     """A repository with a guide, a skill, and no memory."""
     ground.new_repository(root)
-    (root.parent / "out").mkdir()
+    (root.parent / "out").mkdir(exist_ok=True)
     (root / "CLAUDE.md").write_text("# Guide\n\nBe brief.\n")
     commit(root, "CLAUDE.md")
 
@@ -365,7 +365,7 @@ CASES: dict[str, Case] = {
     "codify-branch": Case(("codify", "ask", "--into", "CLAUDE.md", "--branch", "rules"), facts=branches),
     "undo-name": Case(("undo", "stage"), after(("confirm", "stage"))),
     # the whole memory
-    "cleanup-hook": Case(("cleanup", "--hook"), clean=False, day="2026-07-20"),
+    "cleanup-hook": Case(("cleanup", "--hook"), mended="sync", day="2026-07-20"),
     "check-fix": Case(("check", "--fix"), faulty),
     "check-fix-hook": Case(("check", "--fix", "--hook"), faulty, clean=False),
     "verify-fix": Case(("verify", "--fix", "--yes"), anchored),
