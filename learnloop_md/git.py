@@ -155,6 +155,15 @@ def out(where: Path, *args: str) -> str:
     return call(where, *args).stdout.decode(errors="surrogateescape").rstrip("\n")
 
 
+def _unless_gone(
+    repo: Repo, done: subprocess.CompletedProcess[bytes], name: str, *commits: str
+) -> subprocess.CompletedProcess[bytes]:
+    """What git answered; where it failed though these commits are there, it has not answered. Raises GitError then."""
+    if done.returncode not in (0, 1) and has(repo, commits):
+        raise _failure(name, done)
+    return done
+
+
 def find(folder: Path) -> Repo | None:
     """The repository that holds folder (which need not exist yet), or None.
 
@@ -395,14 +404,16 @@ def include(repo: Repo, path: str) -> None:
 
 def recent_messages(repo: Repo) -> set[str]:
     """The messages of the commits that HEAD named lately, whether or not it still leads to them."""
-    said = call(repo.root, "log", "-g", "-n", "100", "--format=%B%x00", "HEAD", "--", check=False).stdout
+    done = call(repo.root, "log", "-g", "-n", "100", "--format=%B%x00", "HEAD", "--", check=False)
+    said = _unless_gone(repo, done, "log", "HEAD").stdout
     return {row.strip() for row in said.decode(errors="surrogateescape").split("\0")}
 
 
 def newer(repo: Repo, old: str, most: int) -> list[str]:
     """The commits of HEAD that an older one does not have, oldest first; of more than `most` the newest."""
     words = ["rev-list", "--reverse", f"--max-count={most}", "HEAD", *([f"^{old}"] if old else [])]
-    return call(repo.root, *words, "--", check=False).stdout.decode().split()
+    done = call(repo.root, *words, "--", check=False)
+    return _unless_gone(repo, done, "rev-list", "HEAD", *([old] if old else [])).stdout.decode().split()
 
 
 def merged_sides(repo: Repo, since: str) -> list[str]:
@@ -537,9 +548,10 @@ def entries(
 ) -> dict[str, str]:
     """What a commit has under these paths and below them, as "mode blob".
 
-    Where there is no such commit nothing, or GitError with check.
+    Where there is no such commit nothing, or GitError with check; GitError where git fails otherwise.
     """
     done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, extra=extra, check=check)
+    _unless_gone(repo, done, "ls-tree", revision)
     rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
     return {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
 
@@ -587,9 +599,7 @@ def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
 def is_ancestor(repo: Repo, old: str, new: str, extra: Mapping[str, str] | None = None) -> bool:
     """Whether a commit is another or comes before it; one that is not there comes before none."""
     done = call(repo.root, "merge-base", "--is-ancestor", old, new, extra=extra, check=False)
-    if done.returncode not in (0, 1) and has(repo, [old, new]):
-        raise _failure("merge-base", done)
-    return done.returncode == 0
+    return _unless_gone(repo, done, "merge-base", old, new).returncode == 0
 
 
 def has(repo: Repo, blobs_: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from learnloop_md import apply, guard, life, place, poison, runlog, runs, skill,
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
+from learnloop_md.git import GitError
 from learnloop_md.lesson import RULE_LIMIT
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.place import Place
@@ -165,22 +166,21 @@ def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple
     kept: list[Kept] = []
     refused: list[tuple[str, LearnloopError]] = []
     for row in held:
-        folder = Path(str(row.get("memory")))
         try:
-            where = place.given(folder, str(folder), "the memory of a held note")
-        except LearnloopError as error:  # the memory is gone, and will not come back by waiting
-            refused.append((_rule(row), error))
-            continue
-        try:
-            kept.append(_noted(row, where, asked))
+            kept.append(_noted(row, asked))
         except UnableError as error:
+            if not isinstance(error, GitError) and not Path(str(row.get("memory"))).is_dir():
+                refused.append((_rule(row), error))  # its memory is gone, and will not come back by waiting
+                continue
             raise UnableError(error.message, "the run stays open; mend it and finish again", code=error.code) from error
         except LearnloopError as error:
             refused.append((_rule(row), error))
     return tuple(kept), tuple(refused)
 
 
-def _noted(row: Row, where: Place, asked: Asked) -> Kept:
+def _noted(row: Row, asked: Asked) -> Kept:
+    folder = Path(str(row.get("memory")))
+    where = place.given(folder, str(folder), "the memory of a held note")
     given = row.get("saying")
     known = {key: value for key, value in given.items() if key in Saying._fields} if isinstance(given, dict) else {}
     saying = Saying(**{**known, "tags": tuple(known.get("tags", ()))})

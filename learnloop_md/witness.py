@@ -179,7 +179,9 @@ def is_held(place: Place, commit: str) -> bool:
 
 def tip(place: Place, branch: str) -> str:
     """The commit of a branch, "" where there is no such branch."""
-    return _out(place, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", check=False).strip()
+    assert place.repo is not None, "only asked inside a repository"
+    words = ("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
+    return git.asked(place.repo.root, *words, extra=_PLAIN).stdout.decode(errors="surrogateescape").strip()
 
 
 def tree_at(place: Place, revision: str) -> Tree:

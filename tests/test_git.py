@@ -315,6 +315,9 @@ def test_the_file_mode_on_disk_is_not_touched(repo: Path) -> None:
         ("rev-parse --verify", lambda repo: door.resolve(repo, "main")),
         ("merge-base --is-ancestor", lambda repo: door.is_ancestor(repo, "HEAD", "main")),
         ("symbolic-ref --quiet", door.branch),
+        ("ls-tree -r", lambda repo: door.at_head(repo, ["app.py"])),
+        ("log -g", door.recent_messages),
+        ("rev-list --reverse", lambda repo: door.newer(repo, "", 5)),
         ("config --type=bool", door.signs),
     ],
 )
@@ -328,4 +331,5 @@ def test_git_that_fails_has_not_said_no(
 
 def test_what_git_does_not_know_is_a_no(repo: Path) -> None:
     assert not door.is_ancestor(found(repo), "1" * 40, "HEAD")
+    assert (door.entries(found(repo), "1" * 40, ["."]), door.newer(found(repo), "1" * 40, 5)) == ({}, [])
     assert [door.resolve(found(repo), name) for name in ("nowhere", "HEAD@{99}", "")] == ["", "", ""]

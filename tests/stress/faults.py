@@ -141,7 +141,7 @@ def attempt(world: Path, template: Path, trial: Trial, case: Case, good: Good) -
     if not met[0]:
         return False, ()
     wrong = list(ground.rough(ran))
-    if ran.code not in (0, 4, good.codes[0]):
+    if ran.code not in (0, case.fails, good.codes[0]):
         wrong.append(f"exit code {ran.code}: {(ran.err or ran.out).strip()[:300]}")
     wrong += half(world, case, good)
     if trial.once and trial.kind != "unlink":
@@ -161,7 +161,8 @@ def mended(world: Path, case: Case, good: Good, ran: Ran) -> list[str]:
             wrong.append(f"once more it ends with {after.code}: {(after.err or after.out).strip()[:300]}")
         found = [differing(seen(world, case), wanted) for wanted in good.ends]
         wrong += [f"once more, yet not as it should be: {path}" for path in min(found, key=len)]
-    if case.mended == "sync" or (case.clean and ground.uncommitted(root)):  # what waits, the next that writes commits
+    waits = ground.locks(root) or (case.clean and ground.uncommitted(root))  # for the next command that writes
+    if case.mended == "sync" or waits:
         ends.append(after := call(root, *sync))
         if after.code:
             wrong.append(f"the next sync ends with {after.code}: {after.err.strip()}")

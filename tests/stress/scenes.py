@@ -248,6 +248,15 @@ def notebook(root: Path) -> None:
     sure(root, "graduate", "pin", "--today", DAY, "--memory", "brew")
 
 
+def sides(root: Path) -> None:
+    """A lesson as three sides of a merge have it, as git hands them to a driver."""
+    base(root)
+    text = (root / INSIDE / "read.md").read_text()
+    ours, theirs = text.replace("run: r1", "run: r2"), text.replace("the log", "the whole log")
+    for name, side in (("base", text), ("ours", ours), ("theirs", theirs)):
+        (root.parent / "out" / name).write_text(side)
+
+
 def recorded(root: Path) -> None:
     """A record of a run in a file."""
     base(root)
@@ -322,6 +331,7 @@ class Case(NamedTuple):
     inside: str = INSIDE  # where the memory is
     clean: bool = True  # whether all of the memory is committed then
     given: str = ""  # standard input
+    fails: int = 4  # the exit code that says that it could not be done
     day: str = DAY
 
 
@@ -360,7 +370,7 @@ CASES: dict[str, Case] = {
     "forget": Case(("forget", "stage")),
     "restore": Case(("restore", "stage"), after(("forget", "stage"))),
     "supersede": Case(("supersede", "stage", "read")),
-    "supersedes": Case((*PIN, "--supersedes", "read")),
+    "supersedes": Case((*PIN, "--supersedes", "read"), mended="sync"),
     "promote": Case(("promote", "ask")),
     "codify-branch": Case(("codify", "ask", "--into", "CLAUDE.md", "--branch", "rules"), facts=branches),
     "undo-name": Case(("undo", "stage"), after(("confirm", "stage"))),
@@ -378,6 +388,9 @@ CASES: dict[str, Case] = {
     "init-skill": Case(("init", "--skill", "brew", "--auto-learn"), skilled),
     "init-native": Case(("init", "--native"), guide, inside=""),
     "undo-skill": Case(("undo", *_BREW), notebook),
+    "merge-driver": Case(
+        ("merge-driver", "lesson", "../out/base", "../out/ours", "../out/theirs", "read.md"), sides, fails=129
+    ),
     # to others
     "sync-remote": Case(("sync", "--remote", "--memory", "."), apart, branches, inside="."),
     "propose": Case(("propose",), proposing, branches),
