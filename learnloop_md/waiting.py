@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from learnloop_md import git, store
 from learnloop_md.commits import Commits
 from learnloop_md.errors import UnableError
@@ -33,7 +36,9 @@ def drain(commits: Commits, loaded: Memory) -> None:
     if repo is None or not commits.queue:
         return
     wanted = {path: entry for item in commits.queue for path, entry in item["files"].items()}
-    if commits.at_head(wanted) == wanted:  # a person committed it all
+    if commits.at_head(wanted) == wanted:  # a person committed it all, or a command of ours that could not note it
+        for item in commits.queue:
+            _follow(commits, repo, item)
         commits.queue.clear()
         return
     if why := commits.held(commits.waiting()):
@@ -44,6 +49,8 @@ def drain(commits: Commits, loaded: Memory) -> None:
     while commits.queue:
         item = commits.queue[0]
         heads = commits.at_head(item["files"])
+        if heads == item["files"]:
+            _follow(commits, repo, item)
         ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
         if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
             ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
@@ -59,3 +66,10 @@ def drain(commits: Commits, loaded: Memory) -> None:
                 store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
         commits.queue.pop(0)
     commits.look_again()
+
+
+def _follow(commits: Commits, repo: git.Repo, item: Mapping[str, Any]) -> None:
+    """Let the index follow what HEAD has of the queue, where the commit is ours: it was made when the disk was full."""
+    if item["message"].strip() in git.recent_messages(repo):
+        for path, entry in item["files"].items():
+            commits.last[path] = [*commits.last.get(path, [item["was"][path]]), entry]

@@ -993,3 +993,25 @@ def test_a_command_that_stops_between_two_changes_says_which_one_is_made(
     assert f"done is note {SLUG}, the rest is not" in ran.err
     assert (memory / "old.md").read_bytes() == before
     assert learnloop("supersede", SLUG, "old", cwd=repo).code == 0
+
+
+def test_what_waited_is_in_the_index_though_neither_it_nor_a_note_could_be_written(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 11: HEAD has moved, index and ledger have not; a person's next commit would remove the lesson."""
+    detached(repo)
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    git(repo, "switch", "-q", "main")
+    real = os.replace
+
+    def full(source: Path, goal: Path) -> None:
+        if Path(goal).name in ("index", "ledger.json"):
+            raise OSError(28, "No space left on device")
+        real(source, goal)
+
+    monkeypatch.setattr(os, "replace", full)
+    learnloop("sync", "--after-commit", cwd=repo)
+    monkeypatch.setattr(os, "replace", real)
+    assert subjects(repo)[0] == f"learnloop: note {SLUG}"
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
