@@ -224,8 +224,11 @@ class _Session:
             before = len(self.commits.made) if done == len(absorbed) else before
             try:
                 self._apply(plan)
-            except WriteError:  # every file of this plan is as it was
+            except WriteError as error:  # every file of this plan is as it was
                 journal.shorten(self.place, journalled, done)
+                if made := [plan_subject(row).removeprefix("learnloop: ") for row in plans[len(absorbed) : done]]:
+                    hint = f"done is {', '.join(made)}, the rest is not; {error.hint}"
+                    raise WriteError(error.message, hint, code=error.code) from error
                 raise
             except KeyboardInterrupt:
                 if all(self._on_disk(edit.path) == edit.before for edit in plan.edits):

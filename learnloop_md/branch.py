@@ -37,15 +37,15 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
 
 def check_form(repo: git.Repo, name: str) -> None:
     """Raises UsageError for what cannot name a branch."""
-    well_formed = git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode == 0
-    if not well_formed or name.startswith("@"):
+    well_formed = git.asked(repo.root, "check-ref-format", f"refs/heads/{name}").returncode == 0
+    if not well_formed or name.startswith(("@", "-")) or name == "HEAD":
         raise UsageError(f"--branch {name!r} cannot name a branch", "use letters, digits, '-' and '/'")
 
 
 def check_name(repo: git.Repo, name: str) -> None:
     """Raises UsageError for what cannot name a branch, UnableError where there is one of that name."""
     check_form(repo, name)
-    known = git.call(repo.root, "show-ref", "--verify", "--quiet", f"refs/heads/{name}", check=False)
+    known = git.asked(repo.root, "show-ref", "--verify", "--quiet", f"refs/heads/{name}")
     if known.returncode == 0:
         raise UnableError(f"there is a branch {name} already", "choose another name", code="branch-exists")
 

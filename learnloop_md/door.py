@@ -113,7 +113,11 @@ def _bug(error: Exception) -> BugError:
     import tempfile
     import traceback
 
-    handle, path = tempfile.mkstemp(prefix="learnloop-bug-", suffix=".txt")
-    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-        traceback.print_exception(error, file=file)
+    try:
+        handle, path = tempfile.mkstemp(prefix="learnloop-bug-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            traceback.print_exception(error, file=file)
+    except OSError as full:
+        lost = f"a bug ({type(error).__name__}); its trace cannot be written: {full.strerror}"
+        return BugError(lost, "free the disk, run it again and report it")
     return BugError(f"a bug ({type(error).__name__}); its trace is in {path}", "please report it")

@@ -175,7 +175,7 @@ def _foreign(driver: Driver, there: dict[str, list[str]]) -> bool:
 
 def _values(where: Path, scope: str, section: str) -> dict[str, list[str]]:
     pattern = "^" + re.escape(section) + r"\."
-    raw = git.call(where, "config", scope, "-z", "--get-regexp", pattern, check=False).stdout
+    raw = git.asked(where, "config", scope, "-z", "--get-regexp", pattern).stdout
     found: dict[str, list[str]] = {}
     for row in filter(None, raw.decode(errors="surrogateescape").split("\0")):
         key, _, value = row.partition("\n")
@@ -193,7 +193,7 @@ def unregistered(where: Place) -> list[str]:
     if not named:
         return []
     keys = rf"^(merge\.{_PREFIX}.*\.driver|diff\.{_PREFIX}.*\.textconv)$"
-    raw = git.call(where.repo.root, "config", "--get-regexp", keys, check=False).stdout
+    raw = git.asked(where.repo.root, "config", "--get-regexp", keys).stdout
     known = set()
     for row in raw.decode(errors="surrogateescape").splitlines():
         key, _, value = row.partition(" ")

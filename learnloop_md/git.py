@@ -112,6 +112,17 @@ def call(
     return done
 
 
+def asked(where: Path, *args: str, extra: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
+    """What git answers where exit code 1 is an answer too: no, or nothing found.
+
+    Raises GitError for every other failure, which would else be taken for a no.
+    """
+    done = call(where, *args, extra=extra, check=False)
+    if done.returncode not in (0, 1):
+        raise failed(args[0], done.stderr, done.returncode)
+    return done
+
+
 def start(where: Path, *args: str, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
     """git in a folder as a process to talk with, without buffers. Raises GitError where it cannot be started."""
     import subprocess
@@ -159,6 +170,15 @@ def _limited(
 def out(where: Path, *args: str) -> str:
     """What git prints, without the last line end."""
     return call(where, *args).stdout.decode(errors="surrogateescape").rstrip("\n")
+
+
+def _unless_gone(
+    repo: Repo, done: subprocess.CompletedProcess[bytes], name: str, *commits: str
+) -> subprocess.CompletedProcess[bytes]:
+    """What git answered; where it failed though these commits are there, it has not answered. Raises GitError then."""
+    if done.returncode not in (0, 1) and has(repo, commits):
+        raise failed(name, done.stderr, done.returncode)
+    return done
 
 
 def find(folder: Path) -> Repo | None:
@@ -209,14 +229,17 @@ def find(folder: Path) -> Repo | None:
 
 def head(repo: Repo) -> str:
     """The commit that HEAD names, "" before the first commit."""
-    done = call(repo.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+    done = asked(repo.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     return done.stdout.decode().strip()
 
 
 def resolve(repo: Repo, revision: str) -> str:
     """The commit that a revision names, "" for none."""
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
-    found = call(repo.root, *args, check=False).stdout.decode().strip()
+    done = call(repo.root, *args, check=False)
+    if done.returncode not in (0, 1) and "@{" not in revision:  # of what a reflog does not hold git says 128
+        raise failed(args[0], done.stderr, done.returncode)
+    found = done.stdout.decode().strip()
     return "" if found.startswith("^") else found  # `^base` is all that is not in base
 
 
@@ -283,7 +306,7 @@ _BLAMED = re.compile(rb"[0-9a-f]{40,64} \d+ \d+")  # what stands above each line
 
 def signs(repo: Repo) -> bool:
     """Whether the person's commits here are to be signed."""
-    return call(repo.root, "config", "--type=bool", "commit.gpgsign", check=False).stdout.strip() == b"true"
+    return asked(repo.root, "config", "--type=bool", "commit.gpgsign").stdout.strip() == b"true"
 
 
 def has_remote(repo: Repo) -> bool:
@@ -390,7 +413,8 @@ def include(repo: Repo, path: str) -> None:
 
 def recent_messages(repo: Repo) -> set[str]:
     """The messages of the commits that HEAD named lately, whether or not it still leads to them."""
-    said = call(repo.root, "log", "-g", "-n", "100", "--format=%B%x00", "HEAD", "--", check=False).stdout
+    done = call(repo.root, "log", "-g", "-n", "100", "--format=%B%x00", "HEAD", "--", check=False)
+    said = _unless_gone(repo, done, "log", "HEAD").stdout
     return {row.strip() for row in said.decode(errors="surrogateescape").split("\0")}
 
 
@@ -503,7 +527,7 @@ def remote_head(repo: Repo, remote: str) -> str:
 
 
 def _named(repo: Repo, symbolic: str, below: str) -> str:
-    said = call(repo.root, "symbolic-ref", "--quiet", symbolic, check=False).stdout
+    said = asked(repo.root, "symbolic-ref", "--quiet", symbolic).stdout
     return said.decode(errors="surrogateescape").strip().removeprefix(below)
 
 
@@ -526,9 +550,10 @@ def entries(
 ) -> dict[str, str]:
     """What a commit has under these paths and below them, as "mode blob".
 
-    Where there is no such commit nothing, or GitError with check.
+    Where there is no such commit nothing, or GitError with check; GitError where git fails otherwise.
     """
     done = call(repo.root, "ls-tree", "-r", "-z", revision, "--", *paths, extra=extra, check=check)
+    _unless_gone(repo, done, "ls-tree", revision)
     rows = [row.partition("\t") for row in done.stdout.decode(errors="surrogateescape").split("\0") if row]
     return {path: " ".join(meta.split()[::2]) for meta, _, path in rows}
 
@@ -573,9 +598,10 @@ def merge_file(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
     return done.stdout, done.returncode == 0
 
 
-def is_ancestor(repo: Repo, old: str, new: str) -> bool:
-    """Whether a commit is another or comes before it."""
-    return call(repo.root, "merge-base", "--is-ancestor", old, new, check=False).returncode == 0
+def is_ancestor(repo: Repo, old: str, new: str, extra: Mapping[str, str] | None = None) -> bool:
+    """Whether a commit is another or comes before it; one that is not there comes before none."""
+    done = call(repo.root, "merge-base", "--is-ancestor", old, new, extra=extra, check=False)
+    return _unless_gone(repo, done, "merge-base", old, new).returncode == 0
 
 
 def has(repo: Repo, blobs_: Sequence[str]) -> bool:

@@ -58,7 +58,7 @@ def commits(place: Place, repo: Repo, tip: str, *, only_memory: bool) -> list[Pa
 
 def _at_once(place: Place, repo: Repo, tip: str) -> list[Patch]:
     """All that HEAD changes in the memory since it left tip, as one patch."""
-    base = git.call(repo.root, "merge-base", "HEAD", tip, check=False).stdout.decode().strip()
+    base = git.asked(repo.root, "merge-base", "HEAD", tip).stdout.decode().strip()
     changed = git.deltas(repo, base, git.head(repo))
     files = {path: delta for path, delta in changed.items() if _belongs(place, path)}
     slugs = tuple(slug for path in sorted(files) if (slug := history.lesson_of(place, path)))

@@ -124,7 +124,7 @@ def _upstream(repo: Repo) -> _Upstream:
 
 
 def _config(repo: Repo, key: str) -> str:
-    return git.call(repo.root, "config", "--get", key, check=False).stdout.decode().strip()
+    return git.asked(repo.root, "config", "--get", key).stdout.decode().strip()
 
 
 # --- bringing in ----------------------------------------------------------------------------------------------------

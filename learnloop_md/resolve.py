@@ -188,7 +188,7 @@ class _Work:
             merge, *parents = row.split()
             left, *sides = git.blobs(repo, [f"{commit}:{where}" for commit in (merge, *parents[:2])])
             if left.decode("utf-8", "surrogateescape") == text and left not in sides and all(sides):
-                base = git.call(repo.root, "merge-base", *parents[:2], check=False).stdout.decode().split()[:1]
+                base = git.asked(repo.root, "merge-base", *parents[:2]).stdout.decode().split()[:1]
                 return Sides(git.blobs(repo, [f"{base[0]}:{where}"])[0] or None if base else None, *sides)
         return None
 

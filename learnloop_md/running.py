@@ -13,6 +13,7 @@ from learnloop_md import apply, guard, life, place, poison, runlog, runs, skill,
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
+from learnloop_md.git import GitError
 from learnloop_md.lesson import RULE_LIMIT
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.place import Place
@@ -158,12 +159,20 @@ def _check_words(words: dict[str, str]) -> None:
 
 
 def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple[tuple[str, LearnloopError], ...]]:
-    """The held notes as lessons; one that is refused does not stop the others."""
+    """The held notes as lessons; one that is refused does not stop the others.
+
+    Raises UnableError where one cannot be written: the run stays open and holds it, for what ended is not told again.
+    """
     kept: list[Kept] = []
     refused: list[tuple[str, LearnloopError]] = []
     for row in held:
         try:
             kept.append(_noted(row, asked))
+        except UnableError as error:
+            if not isinstance(error, GitError) and not Path(str(row.get("memory"))).is_dir():
+                refused.append((_rule(row), error))  # its memory is gone, and will not come back by waiting
+                continue
+            raise UnableError(error.message, "the run stays open; mend it and finish again", code=error.code) from error
         except LearnloopError as error:
             refused.append((_rule(row), error))
     return tuple(kept), tuple(refused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -22,13 +23,16 @@ class Session(NamedTuple):
     path: Path
 
     def add(self, what: str, **values: object) -> None:
-        """Append one row; only the owner may read the file."""
+        """Append one row; only the owner may read the file. Raises OSError where it cannot be written whole."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         row = json.dumps({"what": what, **values}, separators=(",", ":")).encode() + b"\n"
-        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            if os.fstat(handle).st_size < _ROWS_LIMIT:
-                os.write(handle, row)
+            size = os.fstat(handle).st_size
+            if size and os.pread(handle, 1, size - 1) != b"\n":  # half a row of a full disk: this one is no part of it
+                row = b"\n" + row
+            if size < _ROWS_LIMIT and os.write(handle, row) < len(row):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)
 

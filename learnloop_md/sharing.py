@@ -122,5 +122,5 @@ def whose(source: Place, hide: Iterable[str] = ()) -> Known:
 def _authors(source: Place) -> list[str]:
     if source.repo is None or not git.head(source.repo):
         return []
-    log = git.call(source.repo.root, "log", f"--max-count={_AUTHORS}", "--format=%an%n%cn", "--all", check=False)
+    log = git.call(source.repo.root, "log", f"--max-count={_AUTHORS}", "--format=%an%n%cn", "--all")
     return log.stdout.decode("utf-8", "replace").splitlines()

@@ -169,7 +169,7 @@ def _unknown(repo: git.Repo, revision: str) -> UnableError | UsageError:
 
 def merge_base(repo: git.Repo, base: Side, head: Side) -> Side:
     """Where head left base, as a pull request counts. Raises UnableError where the two have no common commit here."""
-    done = git.call(repo.root, "merge-base", base.commit, head.commit, check=False)
+    done = git.asked(repo.root, "merge-base", base.commit, head.commit)
     found = done.stdout.decode().split()
     if found:
         return base if found[0] == base.commit else at(repo, found[0])

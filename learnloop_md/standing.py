@@ -219,7 +219,7 @@ def _defined(repo: git.Repo, place: Place, names: set[str]) -> dict[str, Anchor]
     either = "|".join(sorted(names)[:_PATHS])
     words = ["grep", "-I", "-E", "-z", "--no-color", "--full-name", "-n"]
     patterns = ["-e", rf"{_DEFINES}({either})($|[^[:alnum:]_])", "-e", rf"^({either})[[:space:]]*(:[^=]*)?=($|[^=])"]
-    done = git.call(repo.root, *words, *patterns, check=False)
+    done = git.asked(repo.root, *words, *patterns)
     where: dict[str, set[str]] = {}
     for row in done.stdout.decode(errors="surrogateescape").splitlines():
         path, _, rest = row.partition("\0")

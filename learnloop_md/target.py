@@ -45,7 +45,7 @@ def standing(place: Place) -> list[Standing]:
         return []
     root = _root(place, place.folder)
     words = ("grep", "--untracked", "-lzF", "-e", "<!-- learnloop: ", "--", "*.md")
-    done = git.call(root, *words, extra={"GIT_LITERAL_PATHSPECS": "0"}, check=False)
+    done = git.asked(root, *words, extra={"GIT_LITERAL_PATHSPECS": "0"})
     rows = []
     for name in sorted(filter(None, done.stdout.decode(errors="surrogateescape").split("\0"))):
         path = root / name

@@ -116,7 +116,8 @@ def followed(place: Place, old: str, now: git.Status, today: str) -> None:
 
 
 def _contains(place: Place, goal: str, commit: str) -> bool:
-    return _call(place, "merge-base", "--is-ancestor", commit, goal, check=False).returncode == 0
+    assert place.repo is not None, "only asked inside a repository"
+    return git.is_ancestor(place.repo, commit, goal, _PLAIN)
 
 
 def present(
@@ -178,7 +179,9 @@ def is_held(place: Place, commit: str) -> bool:
 
 def tip(place: Place, branch: str) -> str:
     """The commit of a branch, "" where there is no such branch."""
-    return _out(place, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}", check=False).strip()
+    assert place.repo is not None, "only asked inside a repository"
+    words = ("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")
+    return git.asked(place.repo.root, *words, extra=_PLAIN).stdout.decode(errors="surrogateescape").strip()
 
 
 def tree_at(place: Place, revision: str) -> Tree:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -114,6 +115,27 @@ def learnloop(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         return Ran(code, out, err)
 
     return run
+
+
+Failing = Callable[[str], AbstractContextManager[None]]
+
+
+@pytest.fixture
+def git_fails(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Failing:
+    """git_fails("config --get"): as long as it holds, git ends with 128 where it is called with these words."""
+    folder, real = tmp_path_factory.mktemp("bin"), shutil.which("git")
+
+    @contextmanager
+    def failing(words: str) -> Iterator[None]:
+        program = folder / "git"
+        said = "echo 'fatal: unable to read' >&2; exit 128"
+        program.write_text(f'#!/bin/sh\ncase " $* " in *" {words} "*) {said};; esac\nexec {real} "$@"\n')
+        program.chmod(0o755)
+        with monkeypatch.context() as patched:
+            patched.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+            yield
+
+    return failing
 
 
 @pytest.fixture

@@ -971,3 +971,49 @@ def test_an_exclude_file_in_another_encoding_keeps_its_bytes(repo: Path, memory:
     assert learnloop("note", RULE, "--type", "user", cwd=repo).code == 0
     assert exclude.read_bytes().startswith(b"caf\xe9/\n")
     assert SLUG in exclude.read_text("latin-1")
+
+
+def test_a_command_that_stops_between_two_changes_says_which_one_is_made(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 11: each change is old or new, and nobody has to guess which."""
+    assert learnloop("note", OTHER, "--name", "old", cwd=repo).code == 0
+    before = (memory / "old.md").read_bytes()
+    real = os.replace
+
+    def full(source: Path, goal: Path) -> None:
+        if Path(goal).name == "old.md":
+            raise OSError(28, "No space left on device")
+        real(source, goal)
+
+    monkeypatch.setattr(os, "replace", full)
+    ran = learnloop("note", RULE, "--supersedes", "old", cwd=repo)
+    monkeypatch.setattr(os, "replace", real)
+    assert (ran.code, len(ran.err.splitlines())) == (4, 1)
+    assert f"done is note {SLUG}, the rest is not" in ran.err
+    assert (memory / "old.md").read_bytes() == before
+    assert learnloop("supersede", SLUG, "old", cwd=repo).code == 0
+
+
+def test_what_waited_goes_on_waiting_where_neither_index_nor_ledger_can_be_written(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 11: had HEAD moved without the index, a person's next commit would remove the lesson."""
+    detached(repo)
+    assert learnloop("note", RULE, cwd=repo).code == 0
+    git(repo, "switch", "-q", "main")
+    before = subjects(repo)[0]
+    real = os.replace
+
+    def full(source: Path, goal: Path) -> None:
+        if Path(goal).name in ("index", "ledger.json"):
+            raise OSError(28, "No space left on device")
+        real(source, goal)
+
+    monkeypatch.setattr(os, "replace", full)
+    learnloop("sync", "--after-commit", cwd=repo)
+    monkeypatch.setattr(os, "replace", real)
+    assert (subjects(repo)[0], git(repo, "diff", "--cached", "--name-only")) == (before, "")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+    assert subjects(repo)[0] == f"learnloop: note {SLUG}"

@@ -338,6 +338,24 @@ def test_a_bug_is_exit_70_and_keeps_its_trace(
     assert "ZeroDivisionError" in trace.read_text()
 
 
+def test_a_bug_whose_trace_cannot_be_written_is_one_line_all_the_same(
+    world: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design §11: never a traceback."""
+
+    def broken(call: object) -> answer.Answer:
+        raise ZeroDivisionError
+
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(views, "status", broken)
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    done = learnloop("status")
+    assert (done.code, len(done.err.splitlines())) == (70, 1)
+    assert "ZeroDivisionError" in done.err
+
+
 def test_what_the_machine_refuses_is_exit_4(world: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(call: object) -> answer.Answer:
         raise OSError(28, "No space left on device", "/x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from learnloop_md import git as door
 from learnloop_md import plumbing
 from learnloop_md.errors import UnableError
 from learnloop_md.git import Repo
-from tests.conftest import Run, git
+from tests.conftest import Failing, Run, git
 
 
 def found(folder: Path) -> Repo:
@@ -305,3 +306,29 @@ def test_the_file_mode_on_disk_is_not_touched(repo: Path) -> None:
     (repo / "ours.md").chmod(0o640)
     commit(repo, "ours.md")
     assert stat.S_IMODE((repo / "ours.md").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize(
+    ("words", "ask"),
+    [
+        ("rev-parse --verify", door.head),
+        ("rev-parse --verify", lambda repo: door.resolve(repo, "main")),
+        ("merge-base --is-ancestor", lambda repo: door.is_ancestor(repo, "HEAD", "main")),
+        ("symbolic-ref --quiet", door.branch),
+        ("ls-tree -r", lambda repo: door.at_head(repo, ["app.py"])),
+        ("log -g", door.recent_messages),
+        ("config --type=bool", door.signs),
+    ],
+)
+def test_git_that_fails_has_not_said_no(
+    words: str, ask: Callable[[Repo], object], repo: Path, git_fails: Failing
+) -> None:
+    """Reliability 11: else there is no HEAD, no branch, no signature, and what follows is done to that."""
+    with git_fails(words), pytest.raises(door.GitError, match="unable to read"):
+        ask(found(repo))
+
+
+def test_what_git_does_not_know_is_a_no(repo: Path) -> None:
+    assert not door.is_ancestor(found(repo), "1" * 40, "HEAD")
+    assert door.entries(found(repo), "1" * 40, ["."]) == {}
+    assert [door.resolve(found(repo), name) for name in ("nowhere", "HEAD@{99}", "")] == ["", "", ""]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import place
-from tests.conftest import Run, git
+from tests.conftest import Failing, Run, git
 from tests.scenarios import BASE, SCENARIOS, Files, Result, Scenario, lesson, memory
 
 WAYS = ("merge", "rebase", "cherry-pick")
@@ -407,3 +407,16 @@ def test_a_line_that_a_person_moved_on_top_of_a_rebase_is_their_edit(memory: Pat
     git(repo, "commit", "-qam", "Forget it")
     assert "edited in MEMORY.md" in learnloop("sync", cwd=repo).err
     assert "state: archived" in (memory / "never.md").read_text()
+
+
+@pytest.mark.parametrize("way", ["--enable", "--disable"])
+def test_a_configuration_that_cannot_be_read_is_not_an_empty_one(
+    way: str, repo: Path, learnloop: Run, git_fails: Failing
+) -> None:
+    """Reliability 11: a person's own driver would be written over, and ours be said to be gone."""
+    git(repo, "config", "merge.learnloop-lesson.driver", "mine %A")
+    before = (repo / ".git" / "config").read_bytes()
+    with git_fails("config --local -z"):
+        done = learnloop("git-config", way, cwd=repo)
+    assert (done.code, len(done.err.splitlines())) == (4, 1)
+    assert (repo / ".git" / "config").read_bytes() == before

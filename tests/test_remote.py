@@ -471,3 +471,29 @@ def test_a_lesson_changed_between_reading_and_moving_is_not_overwritten(
     assert ours.state() == before
     monkeypatch.undo()
     assert lessonfile.stem("stage-files-by-name.md") in ours.lessons
+
+
+def test_an_index_that_cannot_be_written_leaves_the_clone_as_it_was(
+    ours: Own, theirs: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reliability 11: had HEAD moved without the index, every later sync would be refused."""
+    theirs.note("Always pin the build image.", "r2")
+    theirs.sync()
+    ours.sync()
+    theirs.note("Stage files by name.", "r3")
+    theirs.sync()
+    real = os.replace
+
+    def once(source: Path, goal: Path) -> None:
+        if Path(goal).name == "index":
+            monkeypatch.setattr(os, "replace", real)
+            raise OSError(28, "No space left on device")
+        real(source, goal)
+
+    monkeypatch.setattr(os, "replace", once)
+    head = ours.head
+    ours.run("sync", "--remote")
+    assert (os.replace is real, ours.head, ours.is_clean()) == (True, head, True)
+    ours.sync()
+    assert ours.is_clean()
+    assert ours.head == theirs.head

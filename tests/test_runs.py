@@ -18,7 +18,7 @@ from learnloop_md import place as places
 from learnloop_md import runlog, running
 from learnloop_md.runlog import Run as Ended
 from learnloop_md.settings import Settings
-from tests.conftest import Run, git
+from tests.conftest import Failing, Run, git
 from tests.homes import DAY, Home, make_home
 from tests.reading import every_byte, lesson, subjects
 
@@ -535,3 +535,38 @@ def test_a_note_by_hand_is_sure_and_confirmed(home: Home) -> None:
     assert _told(home, "note", "Quote paths in scripts.", "--manual", "--run", "r1")["action"] == "unchanged"
     old = lesson(home.folder, "quote-paths-in-scripts")
     assert (old.confidence, old.human_confirmed, len(old.seen)) == (1.0, True, 1)
+
+
+def test_half_a_row_of_a_full_disk_does_not_swallow_the_next_one(home: Home) -> None:
+    """Reliability 11: what is appended after it begins a line of its own."""
+    _told(home, "run", "start")
+    file = next(Path(os.environ["HOME"]).rglob("*.run.jsonl"))
+    file.write_bytes(file.read_bytes() + b'{"what":"held","run":"run_2026')
+    _told(home, "note", "Quote paths in scripts.")
+    _told(home, "run", "finish", "ok", "--verified")
+    assert _lessons(home) == ["quote-paths-in-scripts"]
+
+
+def test_a_held_note_that_cannot_be_written_keeps_its_run_open(home: Home, git_fails: Failing) -> None:
+    """Reliability 11: the run would be recorded as verified, and the note be gone with it."""
+    _told(home, "run", "start")
+    _told(home, "note", "Quote paths in scripts.")
+    with git_fails("check-ignore"):
+        done = home.run("run", "finish", "ok", "--verified")
+    assert (done.code, len(done.err.splitlines())) == (4, 1)
+    assert "the run stays open" in done.err
+    assert (_lessons(home), _runs(home)) == ([], [])
+    _told(home, "run", "finish", "ok", "--verified")
+    assert _lessons(home) == ["quote-paths-in-scripts"]
+
+
+def test_a_held_note_whose_memory_is_gone_does_not_keep_its_run_open(home: Home, tmp_path: Path) -> None:
+    """It will not come back by waiting: it is told, and the others are kept."""
+    other = make_home("skill", tmp_path / "other", home.learnloop)
+    _told(home, "run", "start")
+    home.learnloop("note", "Move fixtures first.", "--memory", str(other.folder), "--today", DAY, cwd=home.root)
+    _told(home, "note", "Quote paths in scripts.")
+    shutil.rmtree(other.root)
+    done = home.run("run", "finish", "ok", "--verified", "--json")
+    assert (done.code, [row["rule"] for row in done.json["refused"]]) == (1, ["Move fixtures first."])
+    assert _lessons(home) == ["quote-paths-in-scripts"]

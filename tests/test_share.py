@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from learnloop_md import scrub
 from learnloop_md.scrub import Known
-from tests.conftest import Run, git
+from tests.conftest import Failing, Run, git
 from tests.homes import DAY, Home, make_home, new_repository
 from tests.reading import every_byte, subjects
 
@@ -239,3 +239,12 @@ def test_a_memory_without_a_repository_can_share_too(team: Home, tmp_path: Path,
     new_repository(tmp_path / "other")
     plain.note("Stage files by name.", "r1")
     assert _share(plain, team, "stage").code == 0
+
+
+def test_where_nobody_knows_who_else_wrote_nothing_is_shared(mine: Home, team: Home, git_fails: Failing) -> None:
+    """It fails closed: the names of those who committed are names to hide."""
+    mine.note("Ask Grace Hopper before renaming.", "r1")
+    with git_fails("--format=%an%n%cn"):
+        done = mine.run("share", "ask", "--to", str(team.folder))
+    assert (done.code, len(done.err.splitlines())) == (4, 1)
+    assert git(team.root, "branch", "--format=%(refname:short)") == "main"

@@ -14,13 +14,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.stress import ground
-from tests.stress.faults import COMMANDS, Good, half, lost, make_scene, untouched, words_of
+from tests.stress import ground, scenes
+from tests.stress.faults import Good, half, lost, make_scene, untouched, words_of
 from tests.stress.ground import DAY, call
 from tests.stress.report import Failure, Result, end, table
+from tests.stress.scenes import CASES, Case
 
 _INSIDE = "LEARNLOOP_STRESS_NAMESPACE"
 FULL = ("note", "again", "archive", "codify", "undo")
+COMMANDS = (*FULL, "confirm", "rename", "merge", "cleanup", "sync", "init")  # that write into the repository alone
 READS = (("show",), ("status",), ("check",), ("log",), ("cleanup",))
 _MB = 1024 * 1024
 
@@ -41,19 +43,18 @@ def fill(mount: Path, free: int) -> Path:
 
 def full(base: Path, command: str, options: argparse.Namespace) -> tuple[list[Failure], list[int]]:
     """A command on disks with ever more room: what goes wrong, and the exit codes."""
-    mount, template = base / "small", base / f"template-{command}"
+    mount, template, case = base / "small", base / f"template-{command}", CASES[command]
     root = mount / "repo"
-    make_scene(root, command)
-    shutil.move(root, template)
-    good = untouched(template, root, command)
+    make_scene(root, case)
+    scenes.keep(mount, template)
+    good = untouched(template, mount, case)
     dice = random.Random(f"{options.seed}-{command}")
     failures, codes = [], []
     for number in range(options.fills):
         free = 4096 * (number if number < 8 else dice.randrange(8, 30))
-        ground.copy(template, root)
-        entries = ground.theirs(root)
+        scenes.put_back(template, mount)
         ballast = fill(mount, free)
-        ran = call(root, *words_of(command))
+        ran = call(root, *words_of(case))
         codes.append(ran.code)
         wrong = ground.rough(ran)
         if ran.code not in (0, 4):
@@ -62,10 +63,10 @@ def full(base: Path, command: str, options: argparse.Namespace) -> tuple[list[Fa
             wrong.append(f"not one line: {ran.err}")
         if not number and ran.code != 4 and not codes_queued(ran.err):
             wrong.append(f"nothing fits on the disk, yet the exit code is {ran.code}")
-        wrong += half(root, good)
+        wrong += half(mount, case, good)
         wrong += [f"left over at once: {path}" for path in (*ground.locks(root), *ground.scraps(root))]
         ballast.unlink()
-        wrong += recovered(root, good, entries, done=ran.code == good.code)
+        wrong += recovered(mount, case, good, done=ran.code == good.codes[0])
         if wrong:
             repeat = f"python -m tests.stress.disk --command {command} --seed {options.seed}"
             failures.append(Failure(f"{command} with {free} bytes free", tuple(wrong), repeat))
@@ -78,25 +79,26 @@ def codes_queued(err: str) -> bool:
     return "not committed yet" in err
 
 
-def recovered(root: Path, good: Good, entries: str, *, done: bool) -> list[str]:
+def recovered(mount: Path, case: Case, good: Good, *, done: bool) -> list[str]:
     """What one sync does not bring in step once there is room again."""
+    root = mount / "repo"
     ran = call(root, "sync", "--today", DAY)
     wrong = [f"the next sync ends with {ran.code}: {ran.err.strip()}"] if ran.code else []
-    wrong += [f"after sync: {what}" for what in ground.damage(root, entries)]
-    return wrong + lost(root, good, done)
+    wrong += [f"after sync: {what}" for what in ground.damage(root, good.entries)]
+    return wrong + lost(mount, case, good, done=done)
 
 
 def read_only(base: Path) -> list[Failure]:
     """Every command on a repository that nobody may write: those that read work, the others say so in one line."""
     failures = []
-    scenes: dict[str, Path] = {}
+    roots: dict[str, Path] = {}
     for command in COMMANDS:
         scene = command if command in ("init", "sync") else "note"  # nothing changes, so most can share one
-        if scene not in scenes:
-            scenes[scene] = base / f"ro-{scene}"
-            make_scene(scenes[scene], scene)
-        root = scenes[scene]
-        for words in (words_of(command), *(READS if command == "note" else ())):
+        if scene not in roots:
+            roots[scene] = base / f"ro-{scene}" / "repo"
+            make_scene(roots[scene], CASES[scene])
+        root = roots[scene]
+        for words in (words_of(CASES[command]), *(READS if command == "note" else ())):
             before = {p: p.read_bytes() for p in root.rglob("*") if p.is_file()}
             _mount("--bind", root, root)
             _mount("-o", "remount,bind,ro", root)

@@ -1,7 +1,8 @@
 """Let the n-th rename, fsync, open, write, unlink or git call fail, for every n, in every writing command.
 
 After each fault: a known exit code, one-line messages, every file old or new and never half; once the fault is lifted
-`sync` brings lessons, document and HEAD in step and nothing is lost (reliability: n-th call fails).
+the command once more (or `sync`) brings the wanted end, lessons, document and HEAD in step, and nothing is lost
+(reliability: n-th call fails). Commands that only read have one row: a known exit code, one line, nothing changed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
 import signal
 import sys
 import time
@@ -19,33 +19,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.stress import ground
+from learnloop_md.commands import BY_NAME, TODAY
+from tests.stress import ground, scenes
 from tests.stress.breaking import ERRORS, KINDS, Fault, shared
-from tests.stress.ground import DAY, INSIDE, call, git
+from tests.stress.ground import INSIDE, Ran, call, git
 from tests.stress.report import Failure, Result, end, table
+from tests.stress.scenes import CASES, Case, contents
 
-RULES = {
-    "read": "Read the log before guessing.",
-    "stage": "Stage files by name when committing.",
-    "ask": "Ask before renaming a public function.",
-    "quote": "Quote every path in shell scripts.",
-    "mock": "Mock the clock in timer tests.",
-    "bound": "Bound every retry of a network call.",
-}
-LATER = "2026-07-20"
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "note": ("note", "Pin the compiler in every build.", "--name", "pin", "--run", "r9"),
-    "again": ("note", RULES["read"], "--run", "r9"),
-    "confirm": ("confirm", "stage"),
-    "archive": ("archive", "stage", "--note", "Out of date"),
-    "rename": ("rename", "stage", "stage-by-name"),
-    "merge": ("merge", "bound", "mock"),
-    "codify": ("codify", "ask", "--into", "CLAUDE.md"),
-    "cleanup": ("cleanup", "--apply"),
-    "undo": ("undo",),
-    "sync": ("sync",),
-    "init": ("init",),
-}
+READERS = "readers"
+FULL = ("note", "merge", "codify", "cleanup", "undo", "sync", "init")  # the others get a shorter series
 
 
 class Trial(NamedTuple):
@@ -67,119 +49,147 @@ class Trial(NamedTuple):
 
 
 class Good(NamedTuple):
-    """What an untouched run of a command does: its exit code, and the contents that each file has on the way."""
+    """What an untouched run of a command does: how it ends, and the contents that each file has on the way."""
 
-    code: int
+    codes: tuple[int, int]  # of the first run, and of one more
     states: dict[str, set[bytes | None]]
-    last: dict[str, bytes]
+    ends: tuple[dict[str, bytes], dict[str, bytes]]  # after the first run, and after one more
+    entries: str
 
 
-def words_of(command: str) -> tuple[str, ...]:
+def words_of(case: Case) -> tuple[str, ...]:
     """A command's words, with the day that it acts on."""
-    return (*COMMANDS[command], "--today", LATER if command == "cleanup" else DAY)
+    return (*case.words, "--today", case.day) if TODAY in BY_NAME[case.words[0]].options else case.words
 
 
-def make_scene(root: Path, command: str) -> None:
-    """A memory of six lessons, one of them current, a guide, and a person's staged work."""
-    ground.new_repository(root)
-    (root / "CLAUDE.md").write_text("# Guide\n\nBe brief.\n")
-    git(root, "add", "CLAUDE.md")
-    git(root, "commit", "-q", "-m", "Guide")
-    if command != "init":
-        ground.sure(root, "init")
-        for name, rule in RULES.items():
-            ground.sure(root, "note", rule, "--name", name, "--new", "--run", "r1", "--today", DAY)
-        ground.sure(root, "graduate", "ask", "--today", DAY)
-    if command == "sync":
-        file = root / INSIDE / "quote.md"
-        file.write_text(file.read_text().replace(RULES["quote"], "Quote every path and every name in scripts."))
+def make_scene(root: Path, case: Case) -> None:
+    """What the command finds, and a person's staged work."""
+    case.scene(root)
     ground.stage_work(root)
 
 
-def contents(root: Path) -> dict[str, bytes]:
-    """Every file of the work tree."""
-    paths = [p for p in root.rglob("*") if ".git" not in p.relative_to(root).parts and p.is_file()]
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+def seen(world: Path, case: Case) -> dict[str, bytes]:
+    """The files of a world, and what else the command changes."""
+    return {**contents(world), **case.facts(world)}
 
 
-def untouched(template: Path, root: Path, command: str) -> Good:
-    """Run the command without a fault, and learn which contents each file may have."""
-    ground.copy(template, root)
-    before, head = contents(root), git(root, "rev-parse", "HEAD")
-    ran = call(root, *words_of(command))
+def run_case(root: Path, case: Case, before: Callable[[], None] | None = None) -> Ran:
+    """The command in its scene."""
+    return call(root, *words_of(case), before=before, given=case.given)
+
+
+def untouched(template: Path, world: Path, case: Case) -> Good:
+    """Run the command twice without a fault, and learn which contents each file may have."""
+    root = world / "repo"
+    scenes.put_back(template, world)
+    entries, old, head = ground.theirs(root), seen(world, case), git(root, "rev-parse", "HEAD")
+    ran = run_case(root, case)
     if ran.code not in (0, 1):
-        raise RuntimeError(f"{command} fails untouched: {ran.err}{ran.out}")
-    last = contents(root)
-    states: dict[str, set[bytes | None]] = {path: {before.get(path), last.get(path)} for path in before | last}
+        raise RuntimeError(f"{' '.join(case.words)} fails untouched: {ran.err}{ran.out}")
+    new = seen(world, case)
+    states: dict[str, set[bytes | None]] = {path: {old.get(path), new.get(path)} for path in old | new}
     for commit in git(root, "rev-list", f"{head}..HEAD").splitlines():
-        for path in git(root, "ls-tree", "-r", "--name-only", commit).splitlines():
-            text = git(root, "cat-file", "blob", f"{commit}:{path}") + "\n"
-            states.setdefault(path, {None}).add(text.encode())
-        gone = set(states) - set(git(root, "ls-tree", "-r", "--name-only", commit).splitlines())
-        for path in gone:
+        paths = [f"repo/{path}" for path in git(root, "ls-tree", "-r", "--name-only", commit).splitlines()]
+        for path in paths:
+            text = git(root, "cat-file", "blob", f"{commit}:{path.removeprefix('repo/')}") + "\n"
+            states.setdefault(scenes.timeless(path), {None}).add(scenes.timeless(text).encode())
+        for path in {path for path in states if path.startswith("repo/")} - set(paths):
             states[path].add(None)
-    return Good(ran.code, states, last)
+    again = run_case(root, case)
+    return Good((ran.code, again.code), states, (new, seen(world, case)), entries)
 
 
-def half(root: Path, good: Good) -> list[str]:
+def half(world: Path, case: Case, good: Good) -> list[str]:
     """Files that are neither old nor new."""
-    now = contents(root)
+    now = seen(world, case)
     odd = [path for path in now if now[path] not in good.states.get(path, ())]
     gone = [path for path, states in good.states.items() if path not in now and None not in states]
-    return [f"neither old nor new: {path}" for path in odd] + [f"gone: {path}" for path in gone]
+    return [f"neither old nor new: {path}" for path in odd] + [f"gone: {path}" for path in gone] + scenes.unwhole(world)
 
 
-def lost(root: Path, good: Good, done: bool) -> list[str]:
-    """Lessons and rules that are nowhere; with done, everything that the command said it had done."""
-    names = {path.stem for path in ground.lesson_files(root / INSIDE)}
-    old = {Path(p).stem for p, s in good.states.items() if p.startswith(f"{INSIDE}/") and None not in s}
-    found = [f"lost: {name}" for name in sorted(old - names - {"MEMORY"})]
-    if {"stage", "stage-by-name"} & {Path(path).stem for path in good.states} and not {
-        "stage",
-        "stage-by-name",
-    } & names:
-        found.append("lost: stage under both its names")
+def lost(world: Path, case: Case, good: Good, *, done: bool) -> list[str]:
+    """Lessons that are nowhere; with done, everything that the command said it had done."""
+    folder = f"repo/{INSIDE}/"
+    now = seen(world, case)
+    old = {Path(p).stem for p, s in good.states.items() if p.startswith(folder) and None not in s}
+    found = [f"lost: {name}" for name in sorted(old - {Path(path).stem for path in now if path.startswith(folder)})]
+    if case.words[0] == "rename" and not any(f"{folder}{name}.md" in now for name in case.words[1:]):
+        found.append("lost: the lesson under both its names")
     if done:
-        now = contents(root)
-        found += [f"said done, yet not as it should be: {p}" for p in good.last if now.get(p) != good.last[p]]
+        found += [f"said done, yet not as it should be: {path}" for path in differing(now, good.ends[0])]
     return found
 
 
-def attempt(root: Path, template: Path, trial: Trial, good: Good) -> tuple[bool, tuple[str, ...]]:
+def differing(now: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
+    """The paths at which two worlds differ."""
+    return sorted(path for path in now | wanted if now.get(path) != wanted.get(path))
+
+
+def scraps(world: Path) -> list[str]:
+    """Locks of git and temporary files of ours, anywhere."""
+    found = [f"{name}/{path}" for name in ("repo", "team") for path in ground.locks(world / name)]
+    found += [path for name in scenes.PARTS for path in ground.scraps(world / name)]
+    return found + sorted(path.name for path in (world / "tmp").glob("learnloop-*") if "-bug-" not in path.name)
+
+
+def attempt(world: Path, template: Path, trial: Trial, case: Case, good: Good) -> tuple[bool, tuple[str, ...]]:
     """Try one fault: whether it struck at all, and what went wrong."""
-    ground.copy(template, root)
-    entries = ground.theirs(root)
-    met = shared()
-    fault = Fault(trial.kind, trial.n, trial.error, trial.once, root, met)
-    ran = call(root, *words_of(trial.command), before=fault.install)
+    scenes.put_back(template, world)
+    root, met = world / "repo", shared()
+    fault = Fault(trial.kind, trial.n, trial.error, trial.once, world, met)
+    ran = run_case(root, case, before=fault.install)
     if not met[0]:
         return False, ()
     wrong = list(ground.rough(ran))
-    if ran.code not in (0, 4, good.code):
+    if ran.code not in (0, case.fails, good.codes[0]):
         wrong.append(f"exit code {ran.code}: {(ran.err or ran.out).strip()[:300]}")
-    wrong += half(root, good)
+    wrong += half(world, case, good)
     if trial.once and trial.kind != "unlink":
-        wrong += [f"left over at once: {path}" for path in (*ground.locks(root), *ground.scraps(root))]
-    if trial.command == "init" and ran.code:
-        after = call(root, "init", "--today", DAY)
-        wrong += [f"init again ends with {after.code}: {after.err.strip()}"] if after.code else []
-    after = call(root, "sync", "--today", DAY)
-    if after.code:
-        wrong.append(f"the next sync ends with {after.code}: {after.err.strip()}")
-    wrong += [f"after sync: {what}" for what in (*ground.rough(after), *ground.damage(root, entries))]
-    wrong += lost(root, good, ran.code == good.code)
-    return True, tuple(wrong)
+        wrong += [f"left over at once: {path}" for path in scraps(world)]
+    return True, (*wrong, *mended(world, case, good, ran))
 
 
-def trials(command: str, kind: str, options: argparse.Namespace) -> Iterator[Callable[[int], Trial]]:
-    """The series of faults for one kind of call: each takes an n."""
+def mended(world: Path, case: Case, good: Good, ran: Ran) -> list[str]:
+    """What is not as it should be once the fault is lifted and the command has run again, or sync has."""
+    root, wrong = world / "repo", list[str]()
+    done = ran.code == good.codes[0]
+    sync = ("sync", "--today", case.day, *(("--memory", ".") if case.inside == "." else ()))
+    ends = []
+    if case.mended == "again":
+        ends.append(after := run_case(root, case))
+        if after.code not in good.codes:
+            wrong.append(f"once more it ends with {after.code}: {(after.err or after.out).strip()[:300]}")
+        found = [differing(seen(world, case), wanted) for wanted in good.ends]
+        wrong += [f"once more, yet not as it should be: {path}" for path in min(found, key=len)]
+    waits = ground.locks(root) or (case.clean and ground.uncommitted(root))  # for the next command that writes
+    if case.mended == "sync" or waits:
+        ends.append(after := call(root, *sync))
+        if after.code:
+            wrong.append(f"the next sync ends with {after.code}: {after.err.strip()}")
+        wrong += lost(world, case, good, done=done)
+    wrong += [f"afterwards: {what}" for after in ends for what in ground.rough(after)]
+    return wrong + [f"afterwards: {what}" for what in ground.damage(root, good.entries, case.inside, clean=case.clean)]
+
+
+def in_turn(kind: str, n: int, *, once: bool) -> bool:
+    """Whether the short series has this fault: git fails in one way or the other, and from n on at every eighth n."""
+    if kind in ("git", "exec") and n % 2 != (kind == "git"):
+        return False
+    return once or n % 8 in (1, 2)
+
+
+def trials(command: str, kind: str, options: argparse.Namespace) -> Iterator[Callable[[int], Trial | None]]:
+    """The series of faults for one kind of call: each takes an n, and gives None where it leaves that n out."""
     names = [options.error] if options.error else list(ERRORS)
     dice = random.Random(f"{options.seed}-{command}-{kind}")
+    turns = command not in FULL and not (options.full or options.n)
     for once in {"once": (True,), "on": (False,)}.get(options.mode, (True, False)):
         for number in range(len(names) if options.all_errors else 1):
             shift = number if options.all_errors else dice.randrange(len(names))
 
-            def made(n: int, once: bool = once, shift: int = shift) -> Trial:
+            def made(n: int, once: bool = once, shift: int = shift) -> Trial | None:
+                if turns and not in_turn(kind, n, once=once):
+                    return None
                 # Either every error for every n, or one that turns with n.
                 name = names[(shift if options.all_errors else shift + n) % len(names)]
                 return Trial(command, kind, n, name, once)
@@ -189,21 +199,29 @@ def trials(command: str, kind: str, options: argparse.Namespace) -> Iterator[Cal
 
 def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int], int, list[Failure]]:
     """Every fault in one command: how many n there are of each kind, how many were tried, what failed."""
-    with ground.sandbox() as base:
+    began = time.process_time(), sum(os.times()[2:4])
+    with ground.sandbox() as world:
         ground.preload()
-        root, template = base / "repo", base / "template"
-        make_scene(root, command)
-        shutil.move(root, template)
-        good = untouched(template, root, command)
-        counts: dict[str, int] = {}
-        failures: list[Failure] = []
-        tried = 0
+        if command == READERS:
+            tryout = of_readers(world)
+        else:
+            case, template = CASES[command], world / "template"
+            make_scene(world / "repo", case)
+            scenes.keep(world, template)
+            good = untouched(template, world, case)
+
+            def tryout(trial: Trial) -> tuple[bool, tuple[str, ...]]:
+                return attempt(world, template, trial, case, good)
+
+        counts, failures, tried = dict[str, int](), list[Failure](), 0
         for kind in [options.kind] if options.kind else KINDS:
             for made in trials(command, kind, options):
                 n = options.n or 1
                 while n <= options.most:
-                    trial = made(n)
-                    struck, wrong = attempt(root, template, trial, good)
+                    if (trial := made(n)) is None:
+                        n += options.step
+                        continue
+                    struck, wrong = tryout(trial)
                     if not struck:
                         break
                     tried += 1
@@ -213,8 +231,34 @@ def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int
                     if options.n:
                         break
                     n += options.step
-        print(f"{command}: {tried} faults, {len(failures)} failed", file=sys.stderr, flush=True)
+        used = time.process_time() + sum(os.times()[2:4]) - sum(began)
+        print(f"{command}: {tried} faults, {len(failures)} failed, {used:.0f} s of CPU", file=sys.stderr, flush=True)
         return counts, tried, failures
+
+
+def of_readers(world: Path) -> Callable[[Trial], tuple[bool, tuple[str, ...]]]:
+    """A fault in each command that only reads; it strikes where it strikes in any of them."""
+    root = world / "repo"
+    make_scene(root, CASES["pin"])
+    before = contents(world)
+
+    def tryout(trial: Trial) -> tuple[bool, tuple[str, ...]]:
+        struck, wrong = False, list[str]()
+        for words in scenes.READERS:
+            met = shared()
+            fault = Fault(trial.kind, trial.n, trial.error, trial.once, world, met)
+            ran = call(root, *words, before=fault.install)
+            if not met[0]:
+                continue
+            struck = True
+            found = list(ground.rough(ran)) + [f"left over: {path}" for path in scraps(world)]
+            if ran.code not in (0, 1, 4):
+                found.append(f"exit code {ran.code}: {(ran.err or ran.out).strip()[:300]}")
+            found += [f"changed: {path}" for path in differing(contents(world), before)]
+            wrong += [f"{' '.join(words)}: {what}" for what in found]
+        return struck, tuple(wrong)
+
+    return tryout
 
 
 def _die_with_parent() -> None:
@@ -227,7 +271,7 @@ def _die_with_parent() -> None:
 
 def run(options: argparse.Namespace) -> Result:
     """Every fault in every command asked for."""
-    commands = [options.command] if options.command else list(COMMANDS)
+    commands = [options.command] if options.command else [*CASES, READERS]
     if options.workers == 1:
         found = [of_command(command, options) for command in commands]
     else:
@@ -246,11 +290,12 @@ def run(options: argparse.Namespace) -> Result:
 def parser() -> argparse.ArgumentParser:
     """The script's options."""
     made = argparse.ArgumentParser(prog="python -m tests.stress.faults", description=__doc__)
-    made.add_argument("--command", choices=COMMANDS)
+    made.add_argument("--command", choices=(*CASES, READERS))
     made.add_argument("--kind", choices=KINDS)
     made.add_argument("--n", type=int, help="this one call alone")
     made.add_argument("--error", choices=ERRORS)
     made.add_argument("--mode", choices=("once", "on"), help="one call fails, or every one from n on; else both")
+    made.add_argument("--full", action="store_true", help="every fault for every command; else most take turns")
     made.add_argument("--all-errors", action="store_true", help="every error for every n; else they take turns")
     made.add_argument("--step", type=int, default=1, help="try every step-th n")
     made.add_argument("--most", type=int, default=200, help="the highest n")

@@ -116,24 +116,24 @@ class Child(NamedTuple):
         return Ran(os.waitstatus_to_exitcode(status), out, err, took)
 
 
-def start(where: Path, words: tuple[str, ...], before: Callable[[], None] | None = None) -> Child:
-    """Start a command in a forked child that leads a process group of its own."""
-    said = Path(os.environ["HOME"]) / f"said-{os.getpid()}"
+def start(where: Path, words: tuple[str, ...], before: Callable[[], None] | None = None, given: str = "") -> Child:
+    """Start a command in a forked child that leads a process group of its own; given is its standard input."""
+    said = Path(os.environ["TMPDIR"]) / f"said-{os.getpid()}"
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     began = time.monotonic()
     pid = os.fork()
     if not pid:
-        _live(where, words, said, before)
+        _live(where, words, said, before, given)
     return Child(pid, said, began)
 
 
-def _live(where: Path, words: tuple[str, ...], said: Path, before: Callable[[], None] | None) -> NoReturn:
+def _live(where: Path, words: tuple[str, ...], said: Path, before: Callable[[], None] | None, given: str) -> NoReturn:
     code = 99
     try:
         os.setpgid(0, 0)
         os.chdir(where)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(_input(said, given), 0)
         for number, suffix in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(said.with_suffix(suffix), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
         sys.stdin = os.fdopen(0, closefd=False)
@@ -152,9 +152,17 @@ def _live(where: Path, words: tuple[str, ...], said: Path, before: Callable[[], 
         os._exit(code)
 
 
-def call(where: Path, *words: str, before: Callable[[], None] | None = None) -> Ran:
+def _input(said: Path, given: str) -> int:
+    if not given:
+        return os.open(os.devnull, os.O_RDONLY)
+    file = said.with_suffix(".in")
+    file.write_text(given)
+    return os.open(file, os.O_RDONLY)
+
+
+def call(where: Path, *words: str, before: Callable[[], None] | None = None, given: str = "") -> Ran:
     """A command in a forked child, to its end."""
-    return start(where, words, before).wait()
+    return start(where, words, before, given).wait()
 
 
 def sure(where: Path, *words: str) -> Ran:
@@ -202,7 +210,14 @@ def copy(template: Path, root: Path) -> None:
 # --- what must hold --------------------------------------------------------------------------------------------------
 
 INSIDE = ".claude/memory"
-OURS = (".claude", ".gitattributes", ".gitignore", "CLAUDE.md", "AGENTS.md")  # what a command of ours may commit
+OURS = (
+    "*.md",
+    ".claude",
+    ".gitattributes",
+    ".gitignore",
+    "CLAUDE.md",
+    "AGENTS.md",
+)  # what a command of ours may commit
 _THEIRS = ("work.txt", "app.py")
 
 
@@ -278,9 +293,13 @@ def rough(ran: Ran) -> list[str]:
     return found
 
 
-def damage(root: Path, entries: str) -> list[str]:
-    """Everything that is wrong with a repository in which every command has ended; entries: theirs() of before."""
-    folder = root / INSIDE
+def damage(root: Path, entries: str, inside: str = INSIDE, *, clean: bool = True) -> list[str]:
+    """Everything that is wrong with a repository in which every command has ended; entries: theirs() of before.
+
+    Where a person has to commit what was made, it need not be clean.
+    """
     found = [f"left over: {path}" for path in (*locks(root), *scraps(root))]
-    found += half_files(folder) + out_of_step(folder) + uncommitted(root) + unsound(root)
+    if inside:
+        found += half_files(root / inside) + out_of_step(root / inside)
+    found += (uncommitted(root) if clean else []) + unsound(root)
     return found if theirs(root) == entries else [*found, "the person's index entries changed"]
