@@ -82,7 +82,7 @@ def _move(
             with references.locked(repo, "HEAD", new, parent, words, env) as move:
                 own.put(new)
                 move()
-            own.old(new).unlink(missing_ok=True)
+            own.settle()
     except GitError as error:
         if error.code == GitError.code and head(repo) != parent:
             raise MovedError(error.message) from error
@@ -105,27 +105,35 @@ def restage(repo: Repo, files: Mapping[str, str | None]) -> None:
         own.put()
 
 
-class _Own(NamedTuple):
+class _Own:
     """The index as it is to be, under the lock of git's."""
 
-    place: Path
-    copy: Path
-
-    @property
-    def extra(self) -> dict[str, str]:
-        return {"GIT_INDEX_FILE": str(self.copy)}
+    def __init__(self, place: Path, copy: Path) -> None:
+        self.place, self.copy = place, copy
+        self.extra = {"GIT_INDEX_FILE": str(copy)}
+        self.kept: Path | None = None  # the old one, empty where there was none
 
     def put(self, commit: str = "") -> None:
         """Put it in the place of git's; the old one is kept until HEAD is at this commit."""
+        for stale in self.copy.parent.glob(f"was-{os.getpid()}.*"):  # it could not be removed in its time
+            stale.unlink()
+        kept = self.copy.with_name(f"was-{os.getpid()}.{commit}")
         if commit and self.place.exists():
-            os.link(self.place, self.old(commit))
+            os.link(self.place, kept)
         elif commit:
-            self.old(commit).touch()
-        os.replace(self.copy, self.place)
+            kept.touch()
+        try:
+            os.replace(self.copy, self.place)
+        except OSError:
+            kept.unlink(missing_ok=True)
+            raise
+        self.kept = kept if commit else None
 
-    def old(self, commit: str) -> Path:
-        """Where the old one is kept, empty where there was none."""
-        return self.copy.with_name(f"was-{os.getpid()}.{commit}")
+    def settle(self) -> None:
+        """HEAD is there: the old one is not needed any more."""
+        if self.kept:
+            self.kept.unlink(missing_ok=True)
+            self.kept = None
 
 
 @contextmanager
@@ -148,8 +156,8 @@ def _own_entries(repo: Repo, files: Mapping[str, str | None], width: int) -> Ite
                 yield own
             finally:
                 try:
-                    for old in copy.parent.glob(f"was-{os.getpid()}.*"):
-                        _settle(repo, old)
+                    if own.kept:
+                        _settle(repo, own.kept)
                 finally:
                     lock.unlink(missing_ok=True)
     except OSError as error:
@@ -163,7 +171,7 @@ def _settle(repo: Repo, old: Path) -> bool:
         os.replace(old, repo.git_dir / "index")
     elif unmoved:
         (repo.git_dir / "index").unlink(missing_ok=True)
-    old.unlink(missing_ok=True)
+    old.unlink(missing_ok=True)  # still there where index and old one are the same file: a rename leaves both then
     return unmoved
 
 
