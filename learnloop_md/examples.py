@@ -9,6 +9,7 @@ import re
 _KEYS = r"[A-Za-z0-9/+]{8,40}EXAMPLE(?:KEY)?(?![A-Za-z0-9])"
 _THE_KEY = "\0"
 _REACH = 300  # characters on each side that may speak of it
+_FAR = 4_000
 
 _PARAGRAPH_END = r"\n[ \t\r]*\n"
 _SENTENCE_END = rf"{_PARAGRAPH_END}|[.!?;][\"')\]*_]*\s|\n[ \t]*(?:[-*+>|]|\d{{1,3}}[.)]|#{{1,6}}|[a-z_]{{2,20}}:)[ \t]"
@@ -28,6 +29,8 @@ def passed_off(text: str, start: int, end: int) -> bool:
         sentence = _said(_tail(_SENTENCE_END, before), _head(_SENTENCE_END, after))
     if not _is_claimed(sentence):
         return False
+    if sentence.endswith(("…", "..")):  # cut short, as a description is: the whole stands below
+        return not _is_excused(sentence, text[max(0, start - _FAR) : end + _FAR].lower())
     return not _is_excused(sentence, _said(_tail(_PARAGRAPH_END, before), _head(_PARAGRAPH_END, after)))
 
 

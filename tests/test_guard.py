@@ -344,6 +344,14 @@ def test_a_documentation_key_passes_unless_its_sentence_calls_it_a_live_one(row:
     assert bool(find_secrets(with_documented_keys(row["text"]))) is row["live"]
 
 
+def test_a_sentence_that_was_cut_short_is_excused_by_its_whole() -> None:
+    """A description is made of the rule's first words; what says that it is an example may be its last."""
+    said = with_documented_keys("The key of our account is {K} in every chapter")
+    whole = f"description: {said}…\n---\n\n{said} of the book, as a placeholder."
+    assert not find_secrets(whole)
+    assert find_secrets(whole.replace(", as a placeholder", ""))
+
+
 def test_who_meant_an_example_is_told_to_say_so() -> None:
     (secret,) = find_secrets(with_documented_keys("The production key is {K}."))
     assert secret.label.endswith("if it is an example, say so")
