@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import poison, readings
+from learnloop_md import guard, poison, readings
 from learnloop_md.poison_shapes import FORMS
 from tests.bad_inputs import DATA, genuine, quarantined_genuine
 
@@ -110,6 +110,13 @@ def test_directives_that_mean_well_pass() -> None:
     """The guard has to let "always run the tests first" through: at most 1 in 100 of 300 invented lessons waits."""
     assert len(genuine()) >= 300
     assert len(quarantined_genuine()) * 100 <= len(genuine())
+
+
+@pytest.mark.parametrize("text", (DATA / "careful.txt").read_text("utf-8").splitlines())
+def test_lessons_about_security_pass(text: str) -> None:
+    """Their words are those of the attacks; what they say is the opposite."""
+    assert poison.find(text) is None
+    assert not guard.find_secrets(text)
 
 
 def test_the_line_is_that_of_the_paragraph() -> None:
