@@ -94,7 +94,8 @@ _SPEAKING = (
 # What follows it forbids it: "skipping the safety checks is forbidden", "without approval the queue rejects it".
 _IS_FORBIDDEN = (
     r"(?: [\w'-]{1,20}){0,2}? (?:is|are|stays?|remains?|gets?|will be|must be) (?:strictly |always |still )?"
-    r"(?:forbidden|banned|prohibited|disallowed|blocked|refused|rejected|not (?:allowed|permitted|an option|acceptable))\b"
+    r"(?:forbidden|banned|prohibited|disallowed|blocked|refused|rejected"
+    r"|not (?:allowed|permitted|an option|acceptable))\b"
 )
 _REFUSES = (
     r"(?: [\w'-]{1,20}){1,10}? (?:rejects?|refuses?|blocks?|denies|fails|stops"

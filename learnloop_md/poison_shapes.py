@@ -286,9 +286,9 @@ _ALONE = (
         AUTONOMY,
         r"\b(?:assistant|agent|ai|claude|model|bot|you) (?:now )?(?:has|have|holds?|gets?|was given|were given|is"
         r"|are) (?:(?:now|given|granted|an?|the) ){0,3}(?:(?:full|unlimited|unrestricted) (?:admin\w* |root |system "
-        r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)(?! (?:to|on|in|inside) (?:the "
-        r"|your |this |an? |its |their )?(?:own )?(?:scratch|sandbox|throwaway|demo|fixture|playground|test|dev|local)\b)"
-        r"|\b(?:identity|agent"
+        r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)"
+        r"(?! (?:to|on|in|inside) (?:the |your |this |an? |its |their )?(?:own )?"
+        r"(?:scratch|sandbox|throwaway|demo|fixture|playground|test|dev|local)\b)|\b(?:identity|agent"
         r"|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*"
         r"|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
         hints("rights access permission privilege identity role capabilit"),
