@@ -288,8 +288,9 @@ _ALONE = (
         r"|are) (?:(?:now|given|granted|an?|the) ){0,3}(?:(?:full|unlimited|unrestricted) (?:admin\w* |root |system "
         r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)"
         r"(?! (?:to|on|in|inside) (?:the |your |this |an? |its |their )?(?:own )?"
-        r"(?:scratch|sandbox|throwaway|demo|fixture|playground|test|dev|local)\b)|\b(?:identity|agent"
-        r"|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*"
+        r"(?:scratch|sandbox|throwaway|demo|fixture|playground|test|dev|local)\b"
+        r"(?! (?:and|or) (?!nothing|no )))"
+        r"|\b(?:identity|agent|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*"
         r"|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
         hints("rights access permission privilege identity role capabilit"),
         negates=True,
