@@ -289,9 +289,8 @@ _ALONE = (
         r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)"
         r"(?! (?:to|on|in|inside) (?:the |your |this |an? |its |their )?(?:own )?"
         r"(?:scratch|sandbox|throwaway|demo|fixture|playground|test|dev|local)\b"
-        r"(?! (?:and|or) (?!nothing|no )))"
-        r"|\b(?:identity|agent|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*"
-        r"|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
+        r"(?! (?:and|or) (?!nothing|no )))|\b(?:identity|agent|assistant)[ ._-](?:role|permissions?|privileges?"
+        r"|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
         hints("rights access permission privilege identity role capabilit"),
         negates=True,
     ),
