@@ -11,10 +11,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from learnloop_md.errors import RefusedError
+from learnloop_md.examples import passed_off
 from learnloop_md.hints import Hints
 from learnloop_md.readings import LOOKS
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, Shape
 
+_DOCUMENTED = ("EXAMPLE", "EXAMPLEKEY")  # how the keys of AWS's manuals end
+_CALLED_LIVE = " of a manual, called a live one: if it is an example, say so"
 SECRETS_HINT = "keep secrets in a password manager or an environment variable; name the variable in the lesson instead"
 
 
@@ -128,7 +131,8 @@ def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Sec
         hiding = ""
         if shape in TOKENS:
             hiding = _hiding(text[start:end], fenced=bisect_right(fences, start) % 2 == 1)
-        yield Secret(shape.kind, shape.label, line, start - breaks[line - 1], hiding)
+        label = shape.label + (_CALLED_LIVE if text[start:end].endswith(_DOCUMENTED) else "")
+        yield Secret(shape.kind, label, line, start - breaks[line - 1], hiding)
 
 
 def _hiding(token: str, *, fenced: bool) -> str:
@@ -315,7 +319,9 @@ def _is_token(shape: Shape, match: re.Match[str], joined: _Folded | None = None)
     in_word = start > 0 and text[start - 1].isalnum() and text[start - 2 : start] not in {r"\n", r"\r", r"\t"}
     if joined and joined.starts[bisect_right(joined.starts, start) - 1] == start:
         in_word = False
-    documented = shape.kind.startswith("aws-") and match[0].endswith("EXAMPLE")
+    documented = (
+        shape.kind.startswith("aws-") and match[0].endswith(_DOCUMENTED) and not passed_off(text, *match.span())
+    )
     return not in_word and not documented and not _compiled(_SAMPLE).search(match[0])
 
 
@@ -332,6 +338,8 @@ def _tells(shape: Shape, match: re.Match[str], group: str | int) -> bool:
         return ":" in match[group] and len(value) > 2 and not any(map(_is_spoken, (value, match[group])))
     if group == "rv" and (not _looks_random(value) or (shape.kind == "spoken-secret" and _is_id(value))):
         return False
+    if shape.kind == "aws-secret-key" and value.endswith(_DOCUMENTED):
+        return passed_off(match.string, *match.span(group))
     return not _is_spoken(value) and not ("user" in groups and match["user"] == value)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from learnloop_md.lesson import Lesson, fold, shorten, value_order
 from learnloop_md.lines import Line, line_end, room_at_end, scan, split_lines, with_final_newline
+from learnloop_md.neutral import neutral
 
 NEW = "# Memory\n\n## Current\n\n## Candidate\n"
 ZONES = ("current", "candidate", "archived", "quarantined")
@@ -262,21 +263,34 @@ def outside_links(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _words(lesson: Lesson) -> tuple[str, str]:
+def _told(text: str) -> str:
+    """A text for the line, which Claude loads as it stands: on one line and out of force (design §8)."""
+    return fold(neutral(fold(text)))
+
+
+def _words(lesson: Lesson, told: Callable[[str], str] = _told) -> tuple[str, str]:
     """The title and the hook of the lesson's line, which stays under 150 characters (R001-41)."""
-    title = fold(lesson.shown_title).replace("[", "(").replace("]", ")")
+    title = told(lesson.shown_title).replace("[", "(").replace("]", ")")
     room = LINE_LIMIT - 1 - len(f"- []({_target(lesson.path)}) — ")
     title = shorten(title, max(room - 20, 30))
-    hook = fold(lesson.description or lesson.rule)
+    hook = told(lesson.description or lesson.rule)
     if hook.casefold() == title.casefold():  # a title said twice tells nobody when the lesson matters
-        hook = fold(lesson.context or lesson.why or lesson.how)
+        hook = told(lesson.context or lesson.why or lesson.how)
     hook = hook.replace("](", "] (")  # a second link would make it the line of two lessons
     return title, shorten(hook, max(room - len(title), 20))
 
 
 def render(lesson: Lesson) -> str:
     """The lesson's line: `- [Title](slug.md) — hook` (R001-40)."""
-    title, hook = _words(lesson)
+    return _line(lesson, *_words(lesson))
+
+
+def _is_ours(words: str, lesson: Lesson) -> bool:
+    """Whether a line is what the lesson's would be, or was before lines were made neutral."""
+    return words == render(lesson) or words == _line(lesson, *_words(lesson, fold))
+
+
+def _line(lesson: Lesson, title: str, hook: str) -> str:
     return f"- [{title}]({_target(lesson.path)})" + (f" — {hook}" if hook else "")
 
 
@@ -370,7 +384,7 @@ class _Draft:
         in_zone = first.zone == lesson.state and (first.hidden or not self.torn or lesson.state not in _HIDDEN)
         stays = not first.alone or in_zone or (first.zone == "" and lesson.state == "current")
         words = _plain(first.raw)
-        if before is not None and words == render(before):
+        if before is not None and _is_ours(words, before):
             words = render(lesson)
         elif known.path != lesson.path:
             words = _retargeted(words, first.target, lesson.path) or render(lesson)

@@ -36,6 +36,7 @@ _IMPORT = r"(?<![\w@.+-])@(?=[\w~./\\$-])"
 _SPAN = r"`[^`\n]+`"
 _PACKAGE = r"@[a-z0-9][\w.-]*(?:/[\w.-]+)?(?![\w./\\-])"
 _COMMAND = r"(?<=!)(?=`)|(?<=```)(?=!)"
+_ANY = r"[^ -~\n]|[<@!:\[\]]"  # what all of these need; most texts hold none
 _SCHEME = r"(?i)\b(file|javascript|vbscript|data|blob|smb|vscode[\w-]*|cursor|claude|ms-[\w-]{1,30})(?=:[^\s:])"
 
 
@@ -44,6 +45,8 @@ def neutral(text: str) -> str:
 
     What is taken out of force stays readable; line feeds stay. Idempotent.
     """
+    if not re.search(_ANY, text):
+        return text
     if not (text.isascii() and text.isprintable()):
         text = without(re.sub(_BREAKS, _line_break, text)).lstrip("\ufeff")
         text = re.sub(_CONTROL, _escape, text)

@@ -91,6 +91,16 @@ _SPEAKING = (
     r"|e\.g|wrote|reads?|reading|message|literal|detect\w*|quote\w*|mention\w*|issue|comment|readme|titled|called|named"
     r"|poison\w*|jailbreak\w*|words?|tells?|asks?|told|asked|sends?|expects?|refus\w*|flags?|fixture|suite)\b"
 )
+# What follows it forbids it: "skipping the safety checks is forbidden", "without approval the queue rejects it".
+_IS_FORBIDDEN = (
+    r"(?: [\w'-]{1,20}){0,2}? (?:is|are|stays?|remains?|gets?|will be|must be) (?:strictly |always |still )?"
+    r"(?:forbidden|banned|prohibited|disallowed|blocked|refused|rejected"
+    r"|not (?:allowed|permitted|an option|acceptable))\b"
+)
+_REFUSES = (
+    r"(?: [\w'-]{1,20}){1,10}? (?:rejects?|refuses?|blocks?|denies|fails|stops"
+    r"|(?:is|are|gets?) (?:rejected|refused|blocked|denied|stopped|not)|cannot|can't|may not|must not)\b"
+)
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"))
 _SENTENCE_ENDS = (". ", "; ", "! ", "? ")
 
@@ -99,7 +109,15 @@ def _is_talk(said: str, match: re.Match[str], form: Form) -> bool:
     """Whether what looks like poison forbids it, speaks of it, or allows what anyone may do."""
     if not form.negates and re.search(_NEGATION, said[_sentence(said, match.start())[0] : match.start()]):
         return True
-    return _is_mention(said, match) or _is_harmless(said, match, form)
+    return _is_mention(said, match) or _is_forbidden(said, match, form) or _is_harmless(said, match, form)
+
+
+def _is_forbidden(said: str, match: re.Match[str], form: Form) -> bool:
+    """Whether the words behind a match forbid it, or say what is refused where it is so."""
+    if not form.negates:
+        return bool(re.match(_IS_FORBIDDEN, said[match.end() : match.end() + 100]))
+    begins = not said[_sentence(said, match.start())[0] : match.start()].strip()
+    return begins and match[0].startswith("without") and bool(re.match(_REFUSES, said[match.end() : match.end() + 200]))
 
 
 def _is_mention(said: str, match: re.Match[str]) -> bool:

@@ -286,9 +286,11 @@ _ALONE = (
         AUTONOMY,
         r"\b(?:assistant|agent|ai|claude|model|bot|you) (?:now )?(?:has|have|holds?|gets?|was given|were given|is"
         r"|are) (?:(?:now|given|granted|an?|the) ){0,3}(?:(?:full|unlimited|unrestricted) (?:admin\w* |root |system "
-        r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)|\b(?:identity|agent"
-        r"|assistant)[ ._-](?:role|permissions?|privileges?|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*"
-        r"|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
+        r")?|(?:super)?admin(?:istrator)? |root )(?:rights|access|permissions?|privileges)"
+        r"(?! (?:to|on|in|inside) (?:the |your |this |an? |its |their )?(?:own )?"
+        r"(?:scratch|sandbox|throwaway|demo|fixture|playground|test|dev|local)\b"
+        r"(?! (?:and|or) (?!nothing|no )))|\b(?:identity|agent|assistant)[ ._-](?:role|permissions?|privileges?"
+        r"|capabilit\w+)\b.{0,60}?(?:super_?admin|\badmin\w*|\broot\b|delete_all|\bunrestricted\b|\bsudo\b)",
         hints("rights access permission privilege identity role capabilit"),
         negates=True,
     ),
@@ -360,6 +362,11 @@ _AWAY = (
 # --- the same in other languages -------------------------------------------------------------------------------------
 
 _THREE = r"(?:\w{1,15} ){0,3}?"
+# What somebody or something did is told, not ordered: "le script a ignoré …", "ha ignorado …".
+_ORDERED = (
+    r"(?!(?<=\ba )(?:ignor|oubli|néglig|neglig)[ée]e?s?\b)"
+    r"(?<!\bha )(?<!\bai )(?<!\bont )(?<!\bhan )(?<!\bavait )(?<!\bhanno )(?<!\bété )"
+)
 _OTHER_TONGUES = (
     Form(
         INSTRUCTION,
@@ -371,10 +378,10 @@ _OTHER_TONGUES = (
     ),
     Form(
         INSTRUCTION,
-        rf"\b(?:olvid|esque|dimentica|oubli|ignor)\w* (?:(?:todas?|toutes?|tutte) )?(?:tus|tes|tuas|tue|vos|vuestras"
-        rf"|suas|le tue) (?:instruccion|instruç|instruc|istruzion|instruction|consigne|regl|règle|regol)|\b(?:ignor"
-        rf"|olvid|descart|esque|desconsider|dimentica|trascura|oubli|néglig)\w* {_THREE}(?:instrucci[oó]n"
-        rf"|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens|ordini|reglas|regras"
+        rf"\b{_ORDERED}(?:olvid|esque|dimentica|oubli|ignor)\w* (?:(?:todas?|toutes?|tutte) )?(?:tus|tes|tuas|tue|vos"
+        rf"|vuestras|suas|le tue) (?:instruccion|instruç|instruc|istruzion|instruction|consigne|regl|règle|regol)"
+        rf"|\b{_ORDERED}(?:ignor|olvid|descart|esque|desconsider|dimentica|trascura|oubli|néglig)\w* {_THREE}"
+        rf"(?:instrucci[oó]n|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens|ordini|reglas|regras"
         rf"|regole|règles)\w* ?(?:\w{{1,15}} ){{0,2}}?(?:anterior|previ[aeo]s?|precedent|précédent|antérieur"
         rf"|d[eou]l? sist|du système|acima|de arriba|ci-dessus)",
         hints("instru istruz consignes directives ordres rdenes ordens ordini reglas regras regole règles"),

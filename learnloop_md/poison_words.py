@@ -66,6 +66,7 @@ DANGEROUS = (
 HARMLESS = (
     r"[^.;]{0,12}?\b(?:re-?)?run(?:ning)? (?:the |all |any )?(?:[\w-]{1,20} )?(?:tests?|linters?|lint|checks?"
     r"|formatters?|type ?checks?|type checker|unit tests|suite|build|benchmarks?|mypy|ruff|pytest|prettier|eslint)\b"
+    r"|[^.;]{0,12}?\bre-?run(?:ning)? (?:an? |the |any )?(?:flaky|failed|failing) (?:\w{1,20} )?(?:jobs?|workflows?)\b"
     r"|[^.;]{0,4}?for (?:the |any |small |trivial )*"
     r"(?:docs?|documentation|typos?|formatting|lint|tests?|comments?|reading)\b"
     r"|[^.;]{0,12}?(?:before|to|for|when|while) (?:you )?(?:read|format|lint|test|search|grep|list|look|view"

@@ -63,8 +63,10 @@ def _latin(text: str) -> str:
 
 
 def readings(paragraph: str) -> Iterator[str]:
-    """A paragraph as it stands, and as it reads where it is spelled with digits, letter by letter or shifted."""
+    """A paragraph as it stands, and as it reads without accents, digits for letters, blanks between them, a shift."""
     yield paragraph
+    if not paragraph.isascii() and (bare := _without_accents(paragraph)) != paragraph:
+        yield bare
     if re.search(r"[a-z][0134578@$!|][a-z]", paragraph):
         yield re.sub(r"\S+", lambda m: m[0].translate(_SPELLED) if re.search("[a-z]", m[0]) else m[0], paragraph)
     if re.search(r"(?:\b[a-z][ ._-]){7}", paragraph):
@@ -73,6 +75,13 @@ def readings(paragraph: str) -> Iterator[str]:
         yield paragraph.translate(_ROT13)
 
 
+def _without_accents(text: str) -> str:
+    """text without the marks over its Latin letters: of words in other languages an order seldom is what stays."""
+    marked = re.sub(rf"([a-z]){_ACCENT}+", r"\1", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", marked)
+
+
+_ACCENT = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 _CUT_AT = (
     "(ignore|disregard|forget|override|all|any|the|your|previous|prior|above|system|instructions?|rules|prompt|and|user"
     "|never|ask|for|confirmation|permission|before|send|secrets|without)"
@@ -125,15 +134,16 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 # --- what is written in code -----------------------------------------------------------------------------------------
 
 _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8000}={0,2}"
+_BASE32 = r"(?<![A-Za-z0-9+/=])[A-Z2-7]{24,8000}={0,6}(?![A-Za-z0-9+/=])"
 _HEX = r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,4000}(?![0-9a-fA-F])"
 _ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
 
 
 def encoded(text: str) -> Iterator[tuple[int, str]]:
-    """Readable texts that stand in text as base64 or hex digits, and lines with escapes, each with its line."""
+    """Readable texts that stand in text as base64, base32 or hex digits, and lines with escapes, each with its line."""
     found = [
         (match.start(), inner.lower())
-        for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex))
+        for pattern, decode in ((_BASE64, _from_base64), (_BASE32, _from_base32), (_HEX, _from_hex))
         for match in re.finditer(pattern, text)
         if len(inner := decode(match[0])) > 12 and inner.isprintable() and " " in inner
     ]
@@ -148,6 +158,16 @@ def _from_base64(run: str) -> str:
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return " ".join(a2b_base64(run + "=" * (-len(run) % 4)).decode("utf-8").split())
+    except ValueError:
+        return ""
+
+
+def _from_base32(run: str) -> str:
+    from base64 import b32decode  # lazy: few texts hold any
+
+    run = run.rstrip("=")
+    try:
+        return " ".join(b32decode(run + "=" * (-len(run) % 8)).decode("utf-8").split())
     except ValueError:
         return ""
 

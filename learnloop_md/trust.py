@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha1
@@ -32,8 +33,13 @@ def suspicion(lesson: Lesson) -> Poison | None:
 
 
 def _apart(lesson: Lesson) -> Iterator[str]:
-    """What a lesson says otherwise than its file: what YAML decodes (`"\u0069gnore"`), and the words of its name."""
+    """What a lesson says otherwise than its file: what YAML decodes (`"\u0069gnore"`), the words of its name, and its
+    title and description in one breath, as they stand in the line that Claude loads.
+    """
     yield from _spoken(lesson.slug)
+    title, hook = lesson.title or next(_spoken(lesson.slug), ""), lesson.description or lesson.rule
+    if title and not set(re.findall(r"\w+", title.lower())) <= set(re.findall(r"\w+", hook.lower())):
+        yield f"{title} {hook}"
     for value in filter(None, lesson[3:]):  # most fields of most lessons are empty
         rows = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
         for row in rows:

@@ -3,11 +3,13 @@
 No example stands here in one piece: scanners read this file too. `fill` makes the random-looking parts.
 """
 
+import json
 import subprocess
 import sys
 import time
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -287,6 +289,16 @@ ALLOWED = [
 
 TOKEN = "ghp_" + fill(36)
 
+# Sentences with a key of AWS's manuals, and whether they call it a live one.
+DOCUMENTED = [
+    json.loads(row) for row in (Path(__file__).parent / "data" / "documented.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def with_documented_keys(text: str) -> str:
+    longer = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCY" + "EXAMPLEKEY"
+    return text.replace("{K}", "AKIA" + "IOSFODNN7" + "EXAMPLE").replace("{S}", longer)
+
 
 def kinds(text: str) -> list[str]:
     return [secret.kind for secret in find_secrets(text)]
@@ -324,6 +336,26 @@ def test_assignments_are_refused_in_every_spelling(text: str) -> None:
 @pytest.mark.parametrize("text", ALLOWED)
 def test_talk_about_secrets_is_allowed(text: str) -> None:
     assert kinds(text) == []
+
+
+@pytest.mark.parametrize("row", DOCUMENTED, ids=lambda row: row["text"][:40])
+def test_a_documentation_key_passes_unless_its_sentence_calls_it_a_live_one(row: dict[str, Any]) -> None:
+    """docs/security.md: a reader cannot tell it from a live one where the text says that it is one."""
+    assert bool(find_secrets(with_documented_keys(row["text"]))) is row["live"]
+
+
+def test_a_sentence_that_was_cut_short_is_excused_by_its_whole() -> None:
+    """A description is made of the rule's first words; what says that it is an example may be its last."""
+    said = with_documented_keys("The key of our account is {K} in every chapter")
+    whole = f"description: {said}…\n---\n\n{said} of the book, as a placeholder."
+    assert not find_secrets(whole)
+    assert find_secrets(whole.replace(", as a placeholder", ""))
+
+
+def test_who_meant_an_example_is_told_to_say_so() -> None:
+    (secret,) = find_secrets(with_documented_keys("The production key is {K}."))
+    assert secret.label.endswith("if it is an example, say so")
+    assert not find_secrets(with_documented_keys("For example, the production key is {K}."))
 
 
 @pytest.mark.parametrize(
@@ -456,6 +488,7 @@ SEEDS = [
     *("a://b:", "a://b:c", "://:", "curl ", "curl -u ", 'curl -u "a', "bearer ", "authorization: ", "mysql -"),
     *("kind:secret", "kind: secret\ndata:\n a: ", "seed: ", "sess", "sess=", "-----BEGIN ", "3f9a0c7e"),
     *("M" + "z" * 23 + ".", "machine a login b password "),
+    *(f"{words} AKIA" + "IOSFODNN7" + "EXAMPLE " for words in ("", "prod key", "never not real", "sign in with use")),
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,11 @@ def seeds(name: str) -> list[bytes]:
     found += [item.content for item in bad_inputs.items()]
     if name == "yamlhead":
         found += [text.split(b"\n---\n")[0].removeprefix(b"---\n") for text in found]
+    if name == "guards":
+        found += [json.loads(row)["text"].encode() for row in (DATA / "hostile.jsonl").read_text("utf-8").splitlines()]
+        key = "".join(("AKIA", "IOSFODNN7", "EXAMPLE"))
+        rows = (DATA / "documented.jsonl").read_text("utf-8").splitlines()
+        found += [json.loads(row)["text"].replace("{K}", key).encode() for row in rows]
     if name == "jsonedit":
         found += [
             b'{"hooks": {"Stop": [{"hooks": []}]}, "a": [1, "\\u00e9", null]}\n',
