@@ -19,7 +19,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md.commands import BY_NAME, TODAY
 from tests.stress import ground, scenes
 from tests.stress.breaking import ERRORS, KINDS, Fault, shared
 from tests.stress.ground import INSIDE, Ran, call, git
@@ -27,7 +26,7 @@ from tests.stress.report import Failure, Result, end, table
 from tests.stress.scenes import CASES, Case, contents
 
 READERS = "readers"
-FULL = ("note", "merge", "codify", "cleanup", "undo", "sync", "init")  # the others get a shorter series
+FULL = ("note", "codify", "cleanup", "undo", "sync")  # the others get a shorter series
 
 
 class Trial(NamedTuple):
@@ -59,7 +58,7 @@ class Good(NamedTuple):
 
 def words_of(case: Case) -> tuple[str, ...]:
     """A command's words, with the day that it acts on."""
-    return (*case.words, "--today", case.day) if TODAY in BY_NAME[case.words[0]].options else case.words
+    return scenes.dated(case.words, case.day)
 
 
 def make_scene(root: Path, case: Case) -> None:
@@ -172,10 +171,10 @@ def mended(world: Path, case: Case, good: Good, ran: Ran) -> list[str]:
 
 
 def in_turn(kind: str, n: int, *, once: bool) -> bool:
-    """Whether the short series has this fault: git fails in one way or the other, and from n on at every eighth n."""
+    """Whether the short series has this fault: git fails in one way or the other, and from n on at every twelfth n."""
     if kind in ("git", "exec") and n % 2 != (kind == "git"):
         return False
-    return once or n % 8 in (1, 2)
+    return once or n % 12 in (1, 2)
 
 
 def trials(command: str, kind: str, options: argparse.Namespace) -> Iterator[Callable[[int], Trial | None]]:

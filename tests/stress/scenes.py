@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from learnloop_md.commands import BY_NAME, TODAY
 from tests.stress import ground
 from tests.stress.ground import DAY, INSIDE, git, sure
 
@@ -162,13 +163,18 @@ def commit(root: Path, *paths: str) -> None:
     git(root, "commit", "-q", "-m", "By hand")
 
 
+def dated(words: tuple[str, ...], day: str = DAY) -> tuple[str, ...]:
+    """A command's words, with the day that it acts on, where it takes one."""
+    return (*words, "--today", day) if TODAY in BY_NAME[words[0]].options else words
+
+
 def after(*commands: tuple[str, ...]) -> Callable[[Path], None]:
     """The base scene in which these commands have run."""
 
     def made(root: Path) -> None:
         base(root)
         for words in commands:
-            sure(root, *words, "--today", DAY)
+            sure(root, *dated(words))
 
     return made
 
