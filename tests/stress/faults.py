@@ -19,11 +19,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.stress import ground, scenes
+from tests.stress import ground, scenes, worlds
 from tests.stress.breaking import ERRORS, KINDS, Fault, shared
 from tests.stress.ground import INSIDE, Ran, call, git
 from tests.stress.report import Failure, Result, end, table
-from tests.stress.scenes import CASES, Case, contents
+from tests.stress.scenes import CASES, Case
+from tests.stress.worlds import contents
 
 READERS = "readers"
 FULL = ("note", "codify", "cleanup", "undo", "sync")  # the others get a shorter series
@@ -80,7 +81,7 @@ def run_case(root: Path, case: Case, before: Callable[[], None] | None = None) -
 def untouched(template: Path, world: Path, case: Case) -> Good:
     """Run the command twice without a fault, and learn which contents each file may have."""
     root = world / "repo"
-    scenes.put_back(template, world)
+    worlds.put_back(template, world)
     entries, old, head = ground.theirs(root), seen(world, case), git(root, "rev-parse", "HEAD")
     ran = run_case(root, case)
     if ran.code not in (0, 1):
@@ -91,7 +92,7 @@ def untouched(template: Path, world: Path, case: Case) -> Good:
         paths = [f"repo/{path}" for path in git(root, "ls-tree", "-r", "--name-only", commit).splitlines()]
         for path in paths:
             text = git(root, "cat-file", "blob", f"{commit}:{path.removeprefix('repo/')}") + "\n"
-            states.setdefault(scenes.timeless(path), {None}).add(scenes.timeless(text).encode())
+            states.setdefault(worlds.timeless(path), {None}).add(worlds.timeless(text).encode())
         for path in {path for path in states if path.startswith("repo/")} - set(paths):
             states[path].add(None)
     again = run_case(root, case)
@@ -103,7 +104,7 @@ def half(world: Path, case: Case, good: Good) -> list[str]:
     now = seen(world, case)
     odd = [path for path in now if now[path] not in good.states.get(path, ())]
     gone = [path for path, states in good.states.items() if path not in now and None not in states]
-    return [f"neither old nor new: {path}" for path in odd] + [f"gone: {path}" for path in gone] + scenes.unwhole(world)
+    return [f"neither old nor new: {path}" for path in odd] + [f"gone: {path}" for path in gone] + worlds.unwhole(world)
 
 
 def lost(world: Path, case: Case, good: Good, *, done: bool) -> list[str]:
@@ -127,13 +128,13 @@ def differing(now: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
 def scraps(world: Path) -> list[str]:
     """Locks of git and temporary files of ours, anywhere."""
     found = [f"{name}/{path}" for name in ("repo", "team") for path in ground.locks(world / name)]
-    found += [path for name in scenes.PARTS for path in ground.scraps(world / name)]
+    found += [path for name in worlds.PARTS for path in ground.scraps(world / name)]
     return found + sorted(path.name for path in (world / "tmp").glob("learnloop-*") if "-bug-" not in path.name)
 
 
 def attempt(world: Path, template: Path, trial: Trial, case: Case, good: Good) -> tuple[bool, tuple[str, ...]]:
     """Try one fault: whether it struck at all, and what went wrong."""
-    scenes.put_back(template, world)
+    worlds.put_back(template, world)
     root, met = world / "repo", shared()
     fault = Fault(trial.kind, trial.n, trial.error, trial.once, world, met)
     ran = run_case(root, case, before=fault.install)
@@ -206,7 +207,7 @@ def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int
         else:
             case, template = CASES[command], world / "template"
             make_scene(world / "repo", case)
-            scenes.keep(world, template)
+            worlds.keep(world, template)
             good = untouched(template, world, case)
 
             def tryout(trial: Trial) -> tuple[bool, tuple[str, ...]]:
