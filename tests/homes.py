@@ -169,10 +169,21 @@ class Template(NamedTuple):
 _TEMPLATES: dict[str, Template] = {}
 
 
+def packed(root: Path) -> Path:
+    """The repository with its objects in one file: copies cost what their files do."""
+    if (root / ".git").is_dir():
+        git(root, "repack", "-a", "-d", "-q")
+        for folder in (root / ".git" / "objects").iterdir():
+            if not any(folder.iterdir()):
+                folder.rmdir()
+    return root
+
+
 def template(name: str, build: Callable[[Path], Home], folders: pytest.TempPathFactory) -> Template:
     """What build makes in an empty folder, made once in a process."""
     if name not in _TEMPLATES:
         home = build(folders.mktemp("template") / "repo")
+        packed(home.root)
         _TEMPLATES[name] = Template(home, witness.file_of(home.folder).read_bytes())
     return _TEMPLATES[name]
 
