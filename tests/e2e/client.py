@@ -174,7 +174,7 @@ def _secluded(address: str) -> dict[str, str]:
     }
 
 
-def eventually(fact: Callable[[], object], seconds: float = 10) -> None:
+def eventually(fact: Callable[[], object], seconds: float = 60) -> None:
     """Wait for a detached process: bounded, and failing with the last that was seen."""
     end = time.monotonic() + seconds
     while not (seen := fact()):
