@@ -154,6 +154,11 @@ def filled(home: Home) -> Home:
     return home
 
 
+def fresh_copy(kind: str, root: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    """A fresh memory in git: a copy of one that was made before."""
+    return copy_of(kind, lambda made: make_home(kind, made, learnloop), root)
+
+
 def filled_copy(kind: str, copy_of: CopyOf, learnloop: Run) -> Home:
     """A filled memory in git."""
     return copy_of(f"filled {kind}", lambda root: filled(make_home(kind, root, learnloop)))

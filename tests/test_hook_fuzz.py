@@ -21,7 +21,8 @@ import pytest
 
 from learnloop_md.claude import HOOKS
 from tests.clock import ran_within
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
+from tests.homes import Home, make_home
 
 SECONDS = 5.0  # the client waits 10; one takes 0.1 on an idle machine
 SESSION = "3f2a81c0-0000-4000-8000-000000000000"
@@ -106,11 +107,16 @@ def hooked(data: bytes, cwd: Path, env: dict[str, str] | None = None, why: objec
 
 
 @pytest.fixture
-def learned(memory: Path, repo: Path, learnloop: Run) -> Path:
+def learned(copy_of: CopyOf, learnloop: Run) -> Path:
     """The repository with a memory that holds something to serve."""
-    assert learnloop("note", "Use uv, never pip.", "--run", "r1", cwd=repo).code == 0
-    assert learnloop("note", "Use uv, never pip.", "--run", "r2", cwd=repo).code == 0
-    return repo
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        assert learnloop("note", "Use uv, never pip.", "--run", "r1", cwd=root).code == 0
+        assert learnloop("note", "Use uv, never pip.", "--run", "r2", cwd=root).code == 0
+        return made
+
+    return copy_of("learned", build).root
 
 
 def mutations(name: str, cwd: Path, dice: random.Random) -> Iterator[dict[str, Any]]:

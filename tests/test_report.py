@@ -18,7 +18,7 @@ import pytest
 from learnloop_md import reportpage
 from tests.browser import Browser, started
 from tests.clock import within
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home, new_repository
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> & \"quoted\" 'too' --> ]]>"
@@ -26,9 +26,9 @@ BREAKOUT = "</p></details></main><h1>Owned</h1><style>*{display:none}</style>"
 
 
 @pytest.fixture
-def home(tmp_path: Path, learnloop: Run) -> Home:
+def home(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
     """A memory with a past: graduated, archived, codified, disputed, hostile, removed."""
-    return filled(make_home("project", tmp_path / "repo", learnloop))
+    return copy_of("reported", lambda root: filled(make_home("project", root, learnloop)), tmp_path / "repo")
 
 
 def filled(home: Home) -> Home:
