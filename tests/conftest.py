@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = memory
 
 
-_ROOM = 3 << 30  # bytes; a whole run takes a small part of it
+_ROOM = 1 << 30  # bytes; a whole run takes 0.2 of it
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
