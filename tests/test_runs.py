@@ -18,16 +18,16 @@ from learnloop_md import place as places
 from learnloop_md import runlog, running
 from learnloop_md.runlog import Run as Ended
 from learnloop_md.settings import Settings
-from tests.conftest import Failing, Run, git
-from tests.homes import DAY, Home, make_home
+from tests.conftest import CopyOf, Failing, Run, git
+from tests.homes import DAY, Home, fresh_copy, make_home
 from tests.reading import every_byte, lesson, subjects
 
 KEY = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
 
 
 @pytest.fixture
-def home(tmp_path: Path, learnloop: Run) -> Home:
-    return make_home("project", tmp_path / "code", learnloop)
+def home(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return fresh_copy("project", tmp_path / "code", copy_of, learnloop)
 
 
 def _told(home: Home, *words: str) -> Any:
