@@ -47,6 +47,7 @@ class Done(NamedTuple):
     memory: Memory
     left_out: tuple[str, ...] = ()
     waiting: str = ""  # what is not committed and why
+    left: int = 0  # queued changes
     differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
 
 
@@ -141,8 +142,9 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        waits = self.waits or commits.all_staged(final, {self.place.in_repo(path) for path in commits.own(final)})
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits)
+        waits = commits.what_waits(final) if commits.queue or not self.waits else self.waits
+        left = len(commits.queue)
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits, left)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -264,6 +266,8 @@ class _Session:
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
         ).run()
+        queued = self.commits.queued_as_they_stand()
+        own = {path: flags for path, flags in own.items() if place.in_repo(path) not in queued}
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
             if path not in clashing:
@@ -364,11 +368,8 @@ def _against_head(commits: Commits, done: Done) -> Done:
     """What was looked at, with what HEAD has not of it."""
     if commits.hold == "ignored":
         return done
-    differing = {commits.place.in_repo(path) for path in commits.own(done.memory)} | commits.waiting()
-    waiting = f"{commits.waits}: {commits.hold or 'learnloop sync commits it'}"
-    if not commits.queue:
-        waiting = commits.all_staged(done.memory, differing)
-    return done._replace(differing=tuple(sorted(differing)), waiting=waiting)
+    differing = tuple(sorted(commits.differing(done.memory)))
+    return done._replace(differing=differing, waiting=commits.what_waits(done.memory))
 
 
 def folder_in(place: Place, path: Path) -> str:

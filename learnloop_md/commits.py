@@ -154,6 +154,13 @@ class Commits:
         """The queued files, by their path in the repository."""
         return {path for item in self.queue for path in item["files"]}
 
+    def queued_as_they_stand(self) -> set[str]:
+        """The queued files that nobody has touched since: nothing of them is to be absorbed."""
+        repo, heads = self.place.repo, self.at_head(self.waiting()) if self.queue else {}
+        on_disk = git.on_disk(repo, heads) if repo and heads else {}
+        last = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        return {path for path, entry in last.items() if on_disk.get(path) == entry}
+
     def refuse_foreign_work(self, plan: Plan) -> None:
         """A person's own edits of a file outside the memory never get into our commit (SKILL.md, .gitattributes …)."""
         repo = self.place.repo
@@ -192,11 +199,27 @@ class Commits:
         partly = self.held_back(loaded) if self.document in self.now.paths else None
         return partly.why if partly and partly.entry == self.at_head([self.document])[self.document] else ""
 
-    def all_staged(self, loaded: Memory, differing: Collection[str]) -> str:
+    def differing(self, loaded: Memory) -> set[str]:
+        """Our files that HEAD has not as they are to be, by their path in the repository."""
+        return {self.place.in_repo(path) for path in self.own(loaded)} | self.waiting()
+
+    def what_waits(self, loaded: Memory) -> str:
+        """What of ours is not committed and why, as far as no command can commit it now; "" where nothing is."""
+        if self.queue:
+            return f"{self.waits}: {self.hold or self._in_the_way_of_the_queue or 'learnloop sync commits it'}"
+        if self.made and any(map(self.in_the_way, self.differing(loaded))):
+            self.look_again()  # what was committed differs no more
+        return self._all_staged(loaded)
+
+    @property
+    def _in_the_way_of_the_queue(self) -> str:
+        return next(filter(None, map(self.in_the_way, sorted(self.waiting()))), "")
+
+    def _all_staged(self, loaded: Memory) -> str:
         """That only a person can commit what differs from HEAD, and why; "" where a command can."""
         whys = [
             self.in_the_way(path) or (self.document_waits(loaded) if path == self.document else "")
-            for path in sorted(differing)
+            for path in sorted(self.differing(loaded))
         ]
         count = "1 of our files differs" if len(whys) == 1 else f"{len(whys)} of our files differ"
         return f"{count} from HEAD: {whys[0]}" if whys and all(whys) else ""
@@ -339,7 +362,8 @@ class Commits:
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
-        if files:  # else all of it waits already
+        self.queued = self.queued or bool(was)
+        if files:  # else all of it waits already, which was told
             self.queue.append({"message": told, "files": files, "was": was})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
 

@@ -53,6 +53,7 @@ def drain(commits: Commits, loaded: Memory) -> None:
                 commits.make(ours, item["message"])
             except git.GitError as error:
                 commits.hold = error.message
+                commits.notices.append(f"{commits.waits}: {error.message}")
                 break
             for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
                 entry = ours[path]
