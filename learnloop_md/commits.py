@@ -133,17 +133,26 @@ class Commits:
             inner = place.values if is_state else place.inner(path)
             ours = is_state or inner == place.document or place.is_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            if ours and not is_link and inner not in hurt | secret and not (is_state and self._is_bad_state()):
+            if ours and not is_link and inner not in hurt | secret and not (is_state and self._bad_state()):
                 found[inner] = flags
         return found
 
-    def _is_bad_state(self) -> bool:
-        """Whether the state file must stay as it is; that is told."""
+    def left_alone(self, loaded: Memory) -> dict[str, str]:
+        """Why our files that differ from HEAD and that nobody can read stay as they are; by path in the repository."""
+        place, state = self.place, self.place.values_in_repo
+        whys = {
+            place.in_repo(q.path): _left(guard.unsecret_path(q.path), q.line, q.message) for q in loaded.quarantined
+        }
+        bad = {state: self._bad_state()} if state in self.now.paths else {}
+        return {path: why for path, why in {**whys, **bad}.items() if why and path in self.now.paths}
+
+    def _bad_state(self) -> str:
+        """Why the state file must stay as it is, "" where it need not; that is told."""
         data = store.read_bytes(self.place.folder / self.place.values)
         if data is None or not (bad := mergestate.fault(data)):
-            return False
-        self.notices.append(f"{self.place.values}:{bad.line}: {bad.message}; left as it is, not committed")
-        return True
+            return ""
+        self.notices.append(_left(self.place.values, bad.line, bad.message))
+        return self.notices[-1]
 
     @property
     def waits(self) -> str:
@@ -201,13 +210,13 @@ class Commits:
 
     def differing(self, loaded: Memory) -> set[str]:
         """Our files that HEAD has not as they are to be, by their path in the repository."""
-        return {self.place.in_repo(path) for path in self.own(loaded)} | self.waiting()
+        return {self.place.in_repo(path) for path in self.own(loaded)} | self.waiting() | self.left_alone(loaded).keys()
 
     def what_waits(self, loaded: Memory) -> str:
         """What of ours is not committed and why, as far as no command can commit it now; "" where nothing is."""
         if self.queue:
             return f"{self.waits}: {self.hold or self._in_the_way_of_the_queue or 'learnloop sync commits it'}"
-        if self.made and any(map(self.in_the_way, self.differing(loaded))):
+        if self.made and (self.left_alone(loaded) or any(map(self.in_the_way, self.differing(loaded)))):
             self.look_again()  # what was committed differs no more
         return self._all_staged(loaded)
 
@@ -217,8 +226,9 @@ class Commits:
 
     def _all_staged(self, loaded: Memory) -> str:
         """That only a person can commit what differs from HEAD, and why; "" where a command can."""
+        alone = self.left_alone(loaded)
         whys = [
-            self.in_the_way(path) or (self.document_waits(loaded) if path == self.document else "")
+            self.in_the_way(path) or alone.get(path) or (self.document_waits(loaded) if path == self.document else "")
             for path in sorted(self.differing(loaded))
         ]
         count = "1 of our files differs" if len(whys) == 1 else f"{len(whys)} of our files differ"
@@ -384,6 +394,10 @@ class Commits:
             return
         if not busy.at_work(repo.root, repo.git_dir):  # a living git's lock of HEAD is empty too
             plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
+
+
+def _left(path: str, line: int, message: str) -> str:
+    return f"{guard.unsecret_path(path)}:{line}: {message}; left as it is, not committed"
 
 
 def named_after(author: str) -> str:

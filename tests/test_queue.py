@@ -99,3 +99,48 @@ def test_what_is_committed_beside_a_staged_lesson_is_not_everything(repo: Path, 
     told = learnloop("sync", cwd=repo)
     assert "; everything else is in step (" in told.out
     assert "A person's words" not in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+
+
+BAD_STATES = {
+    "comma": '{"a":1,}',
+    "twice": '{"a": 1, "a": 2}',
+    "NaN": '{"a": NaN}',
+    "list": "[1]",
+    "surrogate": '{"a": "' + "\\ud800" + '"}',
+}
+
+
+@pytest.mark.parametrize("text", BAD_STATES.values(), ids=BAD_STATES)
+def test_a_state_that_nobody_can_read_is_no_state_in_step(repo: Path, memory: Path, learnloop: Run, text: str) -> None:
+    """Design §6: it is left as it is, and every answer says that HEAD has another."""
+    learnloop("state", "set", "a", "1", cwd=repo)
+    (memory / "memory.json").write_text(text)
+    done, told = learnloop("sync", cwd=repo), learnloop("sync", "--json", cwd=repo).json
+    assert done.out.startswith("1 of our files differs from HEAD: memory.json:1: ")
+    assert done.out.endswith("; left as it is, not committed; everything else is in step\n")
+    assert told["waiting"] in done.out
+    assert "git       1 of our files differs from HEAD: memory.json:1: " in learnloop("status", cwd=repo).out
+    assert learnloop("status", "--json", cwd=repo).json["queued"] == 1
+    assert (memory / "memory.json").read_text() == text
+
+
+MANGLED = {
+    "markers": b"<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n",
+    "bytes": b"\xff\n",
+    "secret": b"".join((b"key AKIA", b"IOSFODNN7EXAMPLQ\n")),
+}
+
+
+@pytest.mark.parametrize("more", MANGLED.values(), ids=MANGLED)
+def test_a_quarantined_lesson_is_not_in_step(repo: Path, memory: Path, learnloop: Run, more: bytes) -> None:
+    """The same of a lesson file that no commit may have."""
+    learnloop("note", NOTE, cwd=repo)
+    lesson = memory / f"{SLUG}.md"
+    lesson.write_bytes(lesson.read_bytes() + more)
+    first = learnloop("sync", cwd=repo)  # its line is for the readable ones
+    done = learnloop("sync", cwd=repo)
+    for out in (first.out, done.out):
+        assert out.startswith(f"1 of our files differs from HEAD: {SLUG}.md:")
+        assert "; left as it is, not committed; everything else is in step" in out
+    assert f"git       1 of our files differs from HEAD: {SLUG}.md:" in learnloop("status", cwd=repo).out
+    assert git(repo, "status", "--short") == f" M .claude/memory/{SLUG}.md"
