@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from learnloop_md import busy, git, githooks, guard, heldback, mergestate, plumbing, store
@@ -281,10 +282,12 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         paths = self._paths_for_git(plan)
         told = message(without(plan, self.private_slugs))
+        late: dict[str, str | None] = {}
         for _ in range(_TRIES):
             heads = self.at_head(paths)
             files = self._differing(plan, heads, scanned)
             if files.get(self.document) and self.memory and (partly := self.held_back(self.memory)):
+                late = {self.document: files[self.document]}
                 files[self.document] = partly.entry
                 self.tell_queued(partly.why, "written, not committed yet")
             files = {path: entry for path, entry in files.items() if entry != heads[path]}
@@ -300,7 +303,17 @@ class Commits:
                 except git.GitError as error:
                     self.hold = error.message
             break
-        self.enqueue(files, heads, told)
+        self.enqueue(files, heads, told, below=self._below(plan, heads), late=late)
+
+    def _below(self, plan: Plan, heads: Mapping[str, str | None]) -> dict[str, str | None]:
+        """What our edits found in the document and in files that a person has staged."""
+        repo = self.place.repo
+        found: dict[str, str | None] = {}
+        for edit in plan.edits:
+            path = self.place.in_git(edit.path)
+            if repo and path in heads and edit.before is not None and (path == self.document or self.in_the_way(path)):
+                found[path] = git.entry(repo, edit.before.encode("utf-8", "surrogateescape"), heads[path], path)
+        return found
 
     def _differing(
         self, plan: Plan, heads: Mapping[str, str | None], scanned: Mapping[str, bytes | None]
@@ -360,8 +373,14 @@ class Commits:
         heads: Mapping[str, str | None],
         told: str,
         what: str = "written, not committed yet",
+        *,
+        below: Mapping[str, str | None] = MappingProxyType({}),
+        late: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
-        """Let these files wait for their commit, and say why."""
+        """Let these files wait for their commit, and say why.
+
+        below: what the command found in them; late: the document, where it waits with the staged file it speaks of.
+        """
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
         # What is new to HEAD is staged as a whole: who takes it back must not find it again.
         staged = {path: why for path in files if (why := self.in_the_way(path))}
@@ -370,11 +389,17 @@ class Commits:
         if staged and not files:
             self.tell_queued(self.hold or next(iter(staged.values())), what)
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        if files and not free:  # a document that differed before holds other words than this command's
+            late = {path: entry for path, entry in late.items() if below.get(path) == waits.get(path, heads[path])}
+        else:
+            late = {path: entry for path, entry in late.items() if path in files and path in waits}
+        files |= late
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
         self.queued = self.queued or bool(was)
         if files:  # else all of it waits already, which was told
-            self.queue.append({"message": told, "files": files, "was": was})
+            below = {path: entry for path, entry in below.items() if path in files and path in staged}
+            self.queue.append({"message": told, "files": files, "was": was, "below": below})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
 
     @property

@@ -144,3 +144,162 @@ def test_a_quarantined_lesson_is_not_in_step(repo: Path, memory: Path, learnloop
         assert "; left as it is, not committed; everything else is in step" in out
     assert f"git       1 of our files differs from HEAD: {SLUG}.md:" in learnloop("status", cwd=repo).out
     assert git(repo, "status", "--short") == f" M .claude/memory/{SLUG}.md"
+
+
+HOW = "\n**How to apply:** A person's words.\n"
+LESSON = f".claude/memory/{SLUG}.md"
+VERBS = {
+    "confirm": ("confirm", SLUG, "--evidence", "PR 9", "--run", "s-77"),
+    "archive": ("archive", SLUG, "--note", "It is over.", "--run", "s-77"),
+    "pin": ("pin", SLUG, "--run", "s-77"),
+}
+
+
+@pytest.fixture
+def staged(repo: Path, memory: Path, learnloop: Run) -> Path:
+    """A lesson with words that a person has staged."""
+    learnloop("note", NOTE, "--why", "Others commit beside us.", cwd=repo)
+    lesson = memory / f"{SLUG}.md"
+    lesson.write_text(lesson.read_text() + HOW)
+    git(repo, "add", str(lesson))
+    return lesson
+
+
+def added(repo: Path, commit: str = "HEAD") -> str:
+    """What a commit adds, line by line."""
+    return git(repo, "show", "--format=", commit)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_keeps_its_name_when_the_staged_words_are_committed(
+    repo: Path, staged: Path, learnloop: Run, verb: str
+) -> None:
+    """Design §6: subject, reason and trailers are the command's, and what is committed under them is its alone."""
+    assert "is staged" in learnloop(*VERBS[verb], cwd=repo).err
+    git(repo, "commit", "-qm", "Mine")
+    assert "A person's words" in added(repo)
+    learnloop("sync", cwd=repo)
+    subjects = git(repo, "log", "-2", "--format=%s").splitlines()
+    assert subjects == [f"learnloop: {verb} {SLUG}", "Mine"]
+    message = git(repo, "log", "-1", "--format=%B")
+    assert (f"Learnloop-Change: {verb}" in message, "Run: s-77" in message) == (True, True)
+    assert ("PR 9" in message, "It is over." in message) == (verb == "confirm", verb == "archive")
+    assert "+**How to apply:**" not in added(repo)
+    assert git(repo, "status", "--short") == ""
+
+
+def test_a_line_that_follows_the_staged_words_is_absorbed_after_the_command(
+    repo: Path, staged: Path, learnloop: Run
+) -> None:
+    """The reason of a lesson stands in its line too: that change of the document is no part of the command."""
+    staged.write_text(staged.read_text().replace("Others commit beside us.", "A person's reason."))
+    git(repo, "add", str(staged))
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    subjects = git(repo, "log", "-3", "--format=%s").splitlines()
+    assert subjects == ["learnloop: absorb", f"learnloop: confirm {SLUG}", "Mine"]
+    assert "A person's reason" not in added(repo, "HEAD^")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_two_commands_on_a_staged_lesson_are_two_commits(repo: Path, staged: Path, learnloop: Run) -> None:
+    learnloop(*VERBS["confirm"], cwd=repo)
+    learnloop(*VERBS["archive"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    assert learnloop("log", cwd=repo).code == 0
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-3", "--format=%s").splitlines() == [
+        f"learnloop: archive {SLUG}",
+        f"learnloop: confirm {SLUG}",
+        "Mine",
+    ]
+    assert git(repo, "status", "--short") == ""
+
+
+def test_a_count_beside_a_staged_state_keeps_its_name(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("state", "set", "a", "1", cwd=repo)
+    state = memory / "memory.json"
+    state.write_text('{\n  "a": 1,\n  "b": 7\n}\n')
+    git(repo, "add", str(state))
+    learnloop("state", "incr", "a", cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-2", "--format=%s").splitlines() == ["learnloop: state a", "Mine"]
+    assert [line for line in added(repo).splitlines() if line[0] in "+-"][2:] == ['-  "a": 1,', '+  "a": 2,']
+    assert git(repo, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("way", [("reset", "-q", "--hard"), ("checkout", "-q", "HEAD", "--", LESSON)])
+def test_staged_words_that_are_taken_back_do_not_return(
+    repo: Path, staged: Path, learnloop: Run, way: tuple[str, ...]
+) -> None:
+    """Neither they nor what a command made of them."""
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, *way)
+    learnloop("sync", cwd=repo)
+    assert "A person's words" not in staged.read_text()
+    assert "A person's words" not in git(repo, "show", f"HEAD:{LESSON}")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_other_words_than_the_staged_ones_are_no_part_of_a_queued_command(
+    repo: Path, staged: Path, learnloop: Run
+) -> None:
+    """What a person committed instead is not overwritten: what stands on disk is absorbed."""
+    learnloop(*VERBS["confirm"], cwd=repo)
+    staged.write_text(staged.read_text() + "\nMore of them.\n")
+    kept = staged.read_text()
+    git(repo, "add", str(staged))
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == "Mine"
+    assert (staged.read_text(), git(repo, "status", "--short")) == (kept, "")
+
+
+def test_a_document_edited_before_is_not_committed_under_a_command_s_name(
+    repo: Path, memory: Path, staged: Path, learnloop: Run
+) -> None:
+    """Words of a person in the line of a staged lesson are absorbed as theirs."""
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text().replace(f"({SLUG}.md)", f"({SLUG}.md) — a hook of a person's"))
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    mine = git(repo, "log", "--format=%H", "--grep=^learnloop: confirm").strip()
+    assert "a hook of a person's" not in added(repo, mine)
+    assert "a hook of a person's" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_what_waits_with_a_staged_lesson_is_proposed_once_its_words_are_committed(
+    repo: Path, staged: Path, learnloop: Run
+) -> None:
+    """`propose` tells what waits as the next command would commit it."""
+    git(repo, "init", "-q", "--bare", "../bare.git")
+    git(repo, "remote", "add", "origin", "../bare.git")
+    git(repo, "push", "-qu", "origin", "main")
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    done = learnloop("propose", "--branch", "proposal", cwd=repo)
+    assert done.code == 0, done.err
+    assert f"learnloop: confirm {SLUG}" in git(repo, "log", "proposal", "--format=%s").splitlines()
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_a_note_beside_an_archived_staged_lesson_loses_neither(
+    repo: Path, staged: Path, learnloop: Run, *, is_locked: bool
+) -> None:
+    """Whether the note is committed at once or waits behind the other: both keep their names, one after the other."""
+    learnloop(*VERBS["archive"], cwd=repo)
+    file = locked(repo, "index.lock") if is_locked else None
+    learnloop("note", "Read the log.", cwd=repo)
+    if file:
+        file.unlink()
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    subjects = git(repo, "log", "-4", "--format=%s").splitlines()
+    assert {f"learnloop: archive {SLUG}", "learnloop: note read-the-log"} < set(subjects)
+    assert subjects.index("learnloop: absorb") == 0 if "learnloop: absorb" in subjects else is_locked
+    assert "(read-the-log.md)" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--short") == ""
