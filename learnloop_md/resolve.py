@@ -77,7 +77,8 @@ class _Work:
     def state(self) -> None:
         """The state by its keys; a key that both sides set otherwise is for a person."""
         path = self.place.values
-        bad = mergestate.fault(store.read_bytes(self.place.folder / path) or b"")
+        data = store.read_bytes(self.place.folder / path) or b""
+        bad = mergestate.fault(data)
         if path not in self.open and not (bad and bad.code == "conflict-markers"):
             return
         sides = self._sides(path)
@@ -87,9 +88,13 @@ class _Work:
         elif sides and (found := mergestate.marked(*sides)):
             content, clashes = found
             said = _clashing(clashes, shown=not guard.find_secrets(content.decode()))
-            self.left.append((path, f"{said}: settle what stands between the markers, then git add"))
+            self.left.append(
+                (path, f"{said}: {'settle what stands between the markers, then git add' if bad else _DONE}")
+            )
             if bad:  # else a person has settled it already
                 self._put(path, content)
+        elif sides and data and not bad and data not in sides:
+            self.left.append((path, f"a side of it is missing or no state: {_DONE}"))
         else:
             self.left.append((path, "a side of it is missing or no state: settle it by hand, then git add"))
 
@@ -191,6 +196,9 @@ class _Work:
                 base = git.asked(repo.root, "merge-base", *parents[:2]).stdout.decode().split()[:1]
                 return Sides(git.blobs(repo, [f"{base[0]}:{where}"])[0] or None if base else None, *sides)
         return None
+
+
+_DONE = "the file as it stands is without a conflict: git add it"
 
 
 def _clashing(clashes: list[mergestate.Clash], *, shown: bool) -> str:
