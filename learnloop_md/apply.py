@@ -48,7 +48,8 @@ class Done(NamedTuple):
     left_out: tuple[str, ...] = ()
     waiting: str = ""  # what is not committed and why
     left: int = 0  # queued changes
-    differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
+    differing: tuple[str, ...] = ()  # what a commit is to bring to HEAD, by path in the repository; look() alone tells
+    unreadable: tuple[str, ...] = ()  # what differs from HEAD and is left as it is; the same
 
 
 Build = Callable[[Draft], object]
@@ -369,7 +370,8 @@ def _against_head(commits: Commits, done: Done) -> Done:
     if commits.hold == "ignored":
         return done
     differing = tuple(sorted(commits.differing(done.memory)))
-    return done._replace(differing=differing, waiting=commits.what_waits(done.memory))
+    unreadable = tuple(sorted(commits.left_alone(done.memory)))
+    return done._replace(differing=differing, unreadable=unreadable, waiting=commits.what_waits(done.memory))
 
 
 def folder_in(place: Place, path: Path) -> str:

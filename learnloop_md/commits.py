@@ -210,8 +210,8 @@ class Commits:
         return partly.why if partly and partly.entry == self.at_head([self.document])[self.document] else ""
 
     def differing(self, loaded: Memory) -> set[str]:
-        """Our files that HEAD has not as they are to be, by their path in the repository."""
-        return {self.place.in_repo(path) for path in self.own(loaded)} | self.waiting() | self.left_alone(loaded).keys()
+        """Our files that a commit is to bring to HEAD, by their path in the repository."""
+        return {self.place.in_repo(path) for path in self.own(loaded)} | self.waiting()
 
     def what_waits(self, loaded: Memory) -> str:
         """What of ours is not committed and why, as far as no command can commit it now; "" where nothing is."""
@@ -230,7 +230,7 @@ class Commits:
         alone = self.left_alone(loaded)
         whys = [
             self.in_the_way(path) or alone.get(path) or (self.document_waits(loaded) if path == self.document else "")
-            for path in sorted(self.differing(loaded))
+            for path in sorted(self.differing(loaded) | alone.keys())
         ]
         count = "1 of our files differs" if len(whys) == 1 else f"{len(whys)} of our files differ"
         return f"{count} from HEAD: {whys[0]}" if whys and all(whys) else ""

@@ -88,9 +88,8 @@ class _Work:
         elif sides and (found := mergestate.marked(*sides)):
             content, clashes = found
             said = _clashing(clashes, shown=not guard.find_secrets(content.decode()))
-            self.left.append(
-                (path, f"{said}: {'settle what stands between the markers, then git add' if bad else _DONE}")
-            )
+            way_out = "settle what stands between the markers, then git add" if bad else _DONE
+            self.left.append((path, f"{said}: {way_out}"))
             if bad:  # else a person has settled it already
                 self._put(path, content)
         elif sides and data and not bad and data not in sides:

@@ -36,7 +36,7 @@ def status(call: Call) -> Answer:
     if place.kind == "project":
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
-    queued = len(done.differing)
+    queued = len({*done.differing, *done.unreadable})
     waits = (*rows.quarantined, *(row for _, row in done.absorbed.waiting))
     bad = (*waits, *memory.secrets(rows), *memory.hostile(rows), *_hurt_state(place))
     hurt = [q._replace(path=unsecret_path(q.path)) for q in bad]
