@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,10 +88,9 @@ def hold(run: OpenRun, **note: Any) -> None:
 def becomes(run: OpenRun, note: int, **lesson: str) -> None:
     """Remember which lesson a held note is about to become: by that the next end knows what a killed one kept.
 
-    A file that is full has no room for it; a run must end all the same.
+    Raises UnableError where that cannot be written.
     """
-    with suppress(UnableError):
-        _add(_file(run.session), "becomes", run=run.id, note=note, **lesson)
+    _add(_file(run.session), "becomes", run=run.id, note=note, **lesson)
 
 
 def _is_kept(row: Row) -> bool:
