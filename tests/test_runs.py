@@ -591,8 +591,10 @@ def test_a_held_note_that_waits_for_a_rebase_waits_once(home: Home, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(busy, "before_rebase", lambda *_: True)
         _stopped_before_its_end(home, monkeypatch)
-        again = _told(home, "run", "finish", "ok", "--verified")
-    assert [row["slug"] for row in again["kept"]] == ["water-the-plants"]
+    (home.root / ".git" / "rebase-merge").mkdir()  # it stands still, and the queue with it
+    again = _told(home, "run", "finish", "ok", "--verified")
+    assert ([row["slug"] for row in again["kept"]], _lessons(home)) == (["water-the-plants"], [])
+    (home.root / ".git" / "rebase-merge").rmdir()
     assert home.run("sync").code == 0
     assert _lessons(home) == ["water-the-plants"]
     assert subjects(home.root).count("learnloop: note water-the-plants") == 1
