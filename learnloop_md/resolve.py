@@ -11,9 +11,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
+from learnloop_md import git, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
 from learnloop_md.carry import tree_of
-from learnloop_md.lesson import Lesson, fold, free_slug, shorten
+from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -87,9 +87,8 @@ class _Work:
             self._put(path, merged)
         elif sides and (found := mergestate.marked(*sides)):
             content, clashes = found
-            said = _clashing(clashes, shown=not guard.find_secrets(content.decode()))
             way_out = "settle what stands between the markers, then git add" if bad else _DONE
-            self.left.append((path, f"{said}: {way_out}"))
+            self.left.append((path, f"{mergestate.told(content, clashes)}: {way_out}"))
             if bad:  # else a person has settled it already
                 self._put(path, content)
         elif sides and data and not bad and data not in sides:
@@ -198,16 +197,6 @@ class _Work:
 
 
 _DONE = "the file as it stands is without a conflict: git add it"
-
-
-def _clashing(clashes: list[mergestate.Clash], *, shown: bool) -> str:
-    """Which keys both sides set otherwise, and how."""
-    told = [f"{row.key} is {_said(row.ours)} here and {_said(row.theirs)} there" for row in clashes]
-    return "both sides set a key otherwise: " + "; ".join(told if shown else [row.key for row in clashes])
-
-
-def _said(text: str) -> str:
-    return shorten(text, 120) or "gone"
 
 
 def _unmerged(place: Place) -> dict[str, Sides]:

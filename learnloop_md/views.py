@@ -103,13 +103,14 @@ def _runs_open(call: Call, data: dict[str, Any]) -> list[str]:
     opened, gone = runs.open_runs(call.home), runs.abandoned(call.home)
     data["runs"] = {
         "open": [
-            {"run": r.id, "session": r.session, "since": r.since, "held": len(r.held), "left": r.left} for r in opened
+            {"run": r.id, "session": r.session, "since": r.since, "held": len(r.waiting), "left": r.left}
+            for r in opened
         ],
         "abandoned": [{"run": row.id, "on": row.on, "dropped": row.dropped} for row in gone],
     }
     lines = [
         f"run       open since {visible(r.since)} in session {visible(r.session)}, "
-        f"{len(r.held)} held: {_way_out(r.left)}"
+        f"{len(r.waiting)} held: {_way_out(r.left)}"
         for r in opened
     ]
     return lines + [f"run       abandoned on {visible(row.on)}, {row.dropped} held dropped" for row in gone]
