@@ -114,14 +114,24 @@ def refuse_secrets(fields: Mapping[str, str]) -> None:
     """
     for name, text in fields.items():
         for found in find_secrets(text):
-            message = f"{name} holds a secret at line {found.line}, column {found.column} ({found.label})"
-            raise RefusedError(message, SECRETS_HINT, code=found.code)
+            raise _refused(name, found)
 
 
 def refuse_new(path: str, before: str, after: str) -> None:
-    """Nothing, when a text holds no secret that its older one did not have. Raises RefusedError."""
-    if (found := places(after)) and found - places(before):
-        refuse_secrets({path: after})
+    """Nothing, when a text holds no secret that its older one did not have. Raises RefusedError for the first."""
+    if not (found := find_secrets(after)):
+        return
+    known, lines = places(before), after.split("\n")
+    for secret in found:
+        place = (secret.kind, lines[secret.line - 1].strip())
+        if not known[place]:
+            raise _refused(path, secret)
+        known[place] -= 1
+
+
+def _refused(name: str, found: Secret) -> RefusedError:
+    message = f"{name} holds a secret at line {found.line}, column {found.column} ({found.label})"
+    return RefusedError(message, SECRETS_HINT, code=found.code)
 
 
 def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Secret]:
