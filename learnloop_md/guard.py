@@ -50,9 +50,11 @@ class _Folded(NamedTuple):
 
 # Patterns stay strings until a text needs them: compiling them all at import takes 7 ms.
 # What hides a token from a pattern but not from its reader: anything outside printable ASCII, a line continued with a
-# backslash, an escaped underscore, entities, letters in percent signs, emphasis and code spans inside a word.
+# backslash, an escaped underscore, slash or dash, a letter as a code of YAML and JSON, entities, letters in percent
+# signs, emphasis and code spans inside a word.
 _NOISE = (
-    r"[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\\r?\n[ \t]*|\\(?=_)"
+    r"[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\\r?\n[ \t]*|\\(?=[_/-])"
+    r"|\\{1,8}(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
     r"|&(?:#\d{2,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,30});|<wbr ?/?>|<!--[ \t]*-->"
     r"|%(?:2[dD]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF])|(?<=\w)(?:\*{1,2}|`)(?=\w)"
 )
@@ -183,6 +185,9 @@ def _plain(noise: str) -> str:
         return noise if said == noise else "".join(c if c.isascii() else _plain(c) for c in said)
     if noise.startswith("%"):
         return chr(int(noise[1:], 16))
+    if code := re.fullmatch(r"\\+[xuU](\w+)", noise):
+        said = chr(int(code[1], 16))
+        return said if " " <= said <= "~" or said in "\t\n\r" else _plain(said)
     if noise.isascii():
         return ""
     # Format characters and marks draw nothing of their own; the four fillers are blank letters.

@@ -1672,3 +1672,30 @@ def test_a_file_that_git_ignores_may_keep_its_secret(project: Home) -> None:
     project.note("Stage files by name.", "r2")
     done = project.run("codify", "stage-files-by-name", "--into", "CLAUDE.local.md")
     assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("field", ["description", "context", "tags", "shelf"])
+@pytest.mark.parametrize("code", [r"\x5f", r"\u005f"])
+def test_a_secret_written_with_codes_of_yaml_is_neither_served_nor_committed(
+    project: Home, field: str, code: str
+) -> None:
+    """R004-20: in any field of a head, ours or not."""
+    value = f'{field}: "{new_secret("H").replace("_", code)}"'
+    top = value if field == "description" else "description: Lamp z."
+    inner = "" if field == "description" else f"  {value}\n"
+    project.file("z").write_text(f"---\nname: z\n{top}\nmetadata:\n  type: project\n{inner}---\n\nLamp z.\n")
+    said = "".join("".join(project.run(*words)[1:]) for words in (("sync",), ("show", "--all"), ("export",), ("status",)))
+    assert "secret:github-pat" in said
+    assert "z.md" not in git(project.root, "ls-files")
+    for form in (new_secret("H"), value):
+        assert form not in said + stored(project)
+
+
+def test_a_secret_in_the_codes_of_json_stays_out_of_git(project: Home) -> None:
+    """R004-20: the state file is committed with the lessons."""
+    coded = new_secret("H").replace("_", r"\u005f")
+    (project.folder / "memory.json").write_text(f'{{\n  "key": "{coded}"\n}}\n')
+    lamp(project)
+    ran = project.run("sync")
+    assert "memory.json:2: holds what looks like a secret" in ran.err
+    assert coded not in ran.out + ran.err + stored(project)

@@ -481,6 +481,30 @@ def test_fields_without_secrets_pass() -> None:
     refuse_secrets({})
 
 
+CODES = {
+    "yaml": r"\x5f",
+    "json": r"\u005f",
+    "long": r"\U0000005F",
+    "twice": r"\\u005f",
+    "zero width": r"_\u200b",
+    "wide": r"\uff3f",
+    "continued": "_\\\n    ",
+}
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=CODES)
+def test_a_token_written_with_codes_is_found(code: str) -> None:
+    """What a reader of YAML or JSON makes of it is what is served and committed."""
+    assert kinds(f'context: "The key {TOKEN.replace("_", code)} opens it."') == ["github-pat"]
+
+
+def test_codes_stand_for_what_they_say() -> None:
+    spelled = "".join(f"\\x{ord(letter):02x}" for letter in TOKEN)
+    assert kinds(f'- "{spelled}"') == ["github-pat"]
+    assert kinds("https:\\/\\/hooks.slack" + ".com\\/services\\/" + fill(40)) == ["slack-webhook"]
+    assert kinds(r'"C:\x64\users\u0041", "caf\u00e9 \ud83d\ude00 \U0010ffff"') == []
+
+
 SEEDS = [
     *("a", "0", "_", ".", "\\", "=", ":", "/", "@", "|", '"', "'", "\n", "a\n", "\\\n", "\u200b", "é", "ﷺ", "a\u0301"),
     *("token", "token:", "token=", "password|", "password for a b ", "key=", "api_key=", "AccountKey=", "&sig="),
