@@ -239,7 +239,7 @@ def resolve(repo: Repo, revision: str) -> str:
     done = call(repo.root, *args, check=False)
     if done.returncode not in (0, 1) and "@{" not in revision:  # of what a reflog does not hold git says 128
         raise failed(args[0], done.stderr, done.returncode)
-    found = done.stdout.decode().strip()
+    found = "" if done.returncode else done.stdout.decode().strip()  # of a range git says no, and prints it
     return "" if found.startswith("^") else found  # `^base` is all that is not in base
 
 
