@@ -539,9 +539,9 @@ def default_branch(repo: Repo) -> str:
     return next((name for name in ("main", "master") if name in names), "")
 
 
-def at_head(repo: Repo, paths: Sequence[str], revision: str = "HEAD") -> dict[str, str | None]:
-    """What HEAD (or another commit) has under each path, as "mode blob"; None where it has nothing."""
-    found = entries(repo, revision, paths) if revision else {}
+def at_head(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
+    """What HEAD has under each path, as "mode blob"; None where it has nothing."""
+    found = entries(repo, "HEAD", paths)
     return {path: found.get(path) for path in paths}
 
 
