@@ -144,7 +144,8 @@ def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Sec
         hiding = ""
         if shape in TOKENS:
             hiding = _hiding(text[start:end], fenced=bisect_right(fences, start) % 2 == 1)
-        label = shape.label + (_CALLED_LIVE if text[start:end].endswith(_DOCUMENTED) else "")
+        is_documented = shape.kind.startswith("aws-") and text[start:end].endswith(_DOCUMENTED)
+        label = shape.label + (_CALLED_LIVE if is_documented else "")
         yield Secret(shape.kind, label, line, start - breaks[line - 1], hiding)
 
 

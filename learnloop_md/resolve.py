@@ -81,17 +81,16 @@ class _Work:
         if path not in self.open and not (bad and bad.code == "conflict-markers"):
             return
         sides = self._sides(path)
-        merged = mergestate.merge(*sides) if sides else None
-        if merged is not None:
-            self._put(path, merged)
-        elif sides and (found := mergestate.marked(*sides)):
-            content, clashes = found
+        found = mergestate.marked(*sides) if sides else None
+        if not found:
+            self.left.append((path, "a side of it is missing or no state: settle it by hand, then git add"))
+            return
+        content, clashes = found
+        if clashes:
             said = _clashing(clashes, shown=not guard.find_secrets(content.decode()))
             self.left.append((path, f"{said}: settle what stands between the markers, then git add"))
-            if bad:  # else a person has settled it already
-                self._put(path, content)
-        else:
-            self.left.append((path, "a side of it is missing or no state: settle it by hand, then git add"))
+        if bad or not clashes:  # else a person has settled it already
+            self._put(path, content)
 
     def document(self) -> None:
         """The document from both sides, each lesson once."""

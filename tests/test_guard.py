@@ -356,6 +356,8 @@ def test_who_meant_an_example_is_told_to_say_so() -> None:
     (secret,) = find_secrets(with_documented_keys("The production key is {K}."))
     assert secret.label.endswith("if it is an example, say so")
     assert not find_secrets(with_documented_keys("For example, the production key is {K}."))
+    (token,) = find_secrets("ghp_" + fill(29) + "EXAMPLE")  # no manual's: nothing that is said of it makes it pass
+    assert "manual" not in token.label
 
 
 @pytest.mark.parametrize(
