@@ -14,7 +14,7 @@ from learnloop_md.errors import RefusedError
 from learnloop_md.examples import passed_off
 from learnloop_md.hints import Hints
 from learnloop_md.readings import LOOKS
-from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, Shape
+from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, WHOLE, Shape
 
 _DOCUMENTED = ("EXAMPLE", "EXAMPLEKEY")  # how the keys of AWS's manuals end
 _CALLED_LIVE = " of a manual, called a live one: if it is an example, say so"
@@ -339,7 +339,15 @@ def _is_token(shape: Shape, match: re.Match[str], joined: _Folded | None = None)
     documented = (
         shape.kind.startswith("aws-") and match[0].endswith(_DOCUMENTED) and not passed_off(text, *match.span())
     )
-    return not in_word and not documented and not _compiled(_SAMPLE).search(match[0])
+    if in_word and not _is_whole(text, start):
+        return False
+    return not documented and not _compiled(_SAMPLE).search(match[0])
+
+
+def _is_whole(text: str, start: int) -> bool:
+    """Whether what begins inside a word can be nothing but a token: of full length, and random."""
+    whole = _compiled(WHOLE).match(text, start)
+    return bool(whole and any(map(str.isdigit, whole[0][-16:])) and _looks_random(whole[0][-16:]))
 
 
 def _tells(shape: Shape, match: re.Match[str], group: str | int) -> bool:

@@ -1684,7 +1684,8 @@ def test_a_secret_written_with_codes_of_yaml_is_neither_served_nor_committed(
     top = value if field == "description" else "description: Lamp z."
     inner = "" if field == "description" else f"  {value}\n"
     project.file("z").write_text(f"---\nname: z\n{top}\nmetadata:\n  type: project\n{inner}---\n\nLamp z.\n")
-    said = "".join("".join(project.run(*words)[1:]) for words in (("sync",), ("show", "--all"), ("export",), ("status",)))
+    asked = (("sync",), ("show", "--all"), ("export",), ("status",))
+    said = "".join("".join(project.run(*words)[1:]) for words in asked)
     assert "secret:github-pat" in said
     assert "z.md" not in git(project.root, "ls-files")
     for form in (new_secret("H"), value):
