@@ -1596,11 +1596,11 @@ def new_secret(letter: str) -> str:
 
 def extra(form: str) -> str:
     """What a person writes into a document: a line of its own, prose, an assignment."""
-    password = "".join(("pass", 'word = "', "Kq7-vR2", 'xW9p"'))
+    assigned = "".join(("pass", "word", ' = "', "Kq7-vR2", 'xW9p"'))
     return {
         "entry": f"\n- note by hand {new_secret('H')}\n",
         "prose": f"\nThe key is {new_secret('H')} here.\n",
-        "password": f"\n{password}\n",
+        "password": f"\n{assigned}\n",
     }[form]
 
 
