@@ -10,7 +10,7 @@ from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
 from learnloop_md.lines import line_end, scan, split_lines
-from learnloop_md.neutral import neutral
+from learnloop_md.neutral import safe
 from learnloop_md.plan import Draft
 from learnloop_md.portability import CLAUDE_KEYS
 from learnloop_md.tree import HeadError
@@ -122,7 +122,7 @@ def without_rule(text: str, lesson: Lesson, before: str) -> str | None:
 
 def _one_line(lesson: Lesson) -> str:
     """The rule as it may stand in what Claude loads: no comment, tag, turn, import or command in force."""
-    return fold(neutral(fold(lesson.rule))).replace("-->", "--&gt;")
+    return safe(lesson.rule).replace("-->", "--&gt;")
 
 
 def check_skill(before: str, after: str) -> None:

@@ -86,15 +86,8 @@ def rendered(state: State) -> str:
 
 def merge(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
     """Both sides together, None where they contradict each other or one cannot be read."""
-    if ours is None or theirs is None:
-        return None
-    try:
-        was, mine, other = (_texts(side or b"") for side in (base, ours, theirs))
-        keys = {*was, *mine, *other}
-        values = {key: _merged(*(side.get(key, "") for side in (was, mine, other))) for key in keys}
-    except (ValueError, RecursionError):
-        return None
-    return rendered({key: json.loads(text) for key, text in values.items() if text}).encode()
+    found = marked(base, ours, theirs)
+    return found[0] if found and not found[1] else None
 
 
 class Clash(NamedTuple):
@@ -127,7 +120,8 @@ def marked(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tupl
     for n, row in enumerate(rows, 1):
         texts = [f"{text}{',' if n < len(rows) else ''}\n" if text else "" for text in row]
         lines.append(texts[0] if len(row) == 1 else "<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n".format(*texts))
-    return f"{{\n{''.join(lines)}}}\n".encode(), clashes
+    text = f"{{\n{''.join(lines)}}}\n" if lines else rendered({})
+    return text.encode(), clashes
 
 
 def told(content: bytes, clashes: list[Clash]) -> str:

@@ -82,19 +82,18 @@ class _Work:
         if path not in self.open and not (bad and bad.code == "conflict-markers"):
             return
         sides = self._sides(path)
-        merged = mergestate.merge(*sides) if sides else None
-        if merged is not None:
-            self._put(path, merged)
-        elif sides and (found := mergestate.marked(*sides)):
-            content, clashes = found
+        found = mergestate.marked(*sides) if sides else None
+        if not found:
+            settled = sides and data and not bad and data not in sides
+            way_out = _DONE if settled else "settle it by hand, then git add"
+            self.left.append((path, f"a side of it is missing or no state: {way_out}"))
+            return
+        content, clashes = found
+        if clashes:
             way_out = "settle what stands between the markers, then git add" if bad else _DONE
             self.left.append((path, f"{mergestate.told(content, clashes)}: {way_out}"))
-            if bad:  # else a person has settled it already
-                self._put(path, content)
-        elif sides and data and not bad and data not in sides:
-            self.left.append((path, f"a side of it is missing or no state: {_DONE}"))
-        else:
-            self.left.append((path, "a side of it is missing or no state: settle it by hand, then git add"))
+        if bad or not clashes:  # else a person has settled it already
+            self._put(path, content)
 
     def document(self) -> None:
         """The document from both sides, each lesson once."""

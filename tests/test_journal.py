@@ -133,6 +133,20 @@ def test_a_note_that_a_killed_end_kept_is_not_told_as_held_or_dropped(
     assert ran.json["dropped"] == ["Water the plants."]
 
 
+def test_the_number_of_a_killed_command_may_be_another_process_s_by_now(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """In a container numbers begin anew at 1: the index is taken back all the same."""
+    killed(repo, "the index is put in place, HEAD has not moved", "note", RULE)
+    (kept,) = repo.rglob("was-*")
+    kept.rename(kept.with_name(f"was-{os.getpid()}{kept.suffix}"))
+    (repo / ".git" / "index.lock").write_text(f"learnloop-lock pid={os.getpid()}\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+    assert list(repo.rglob("was-*")) == []
+
+
 @pytest.mark.parametrize("moment", ["one of two files is written", "the index is put in place, HEAD has not moved"])
 def test_a_killed_codify_ends_with_rule_and_archive_together(
     repo: Path, memory: Path, learnloop: Run, moment: str
@@ -298,7 +312,7 @@ def test_head_is_locked_while_the_index_is_ahead_of_it(
     """A person's commit on the old HEAD with the new index, or the reverse, would swap a lesson's owner or undo it."""
     real, seen = plumbing._Own.put, list[tuple[str, str, int]]()
 
-    def put(own: plumbing._Own, commit: str = "") -> None:
+    def put(own: plumbing._Own, commit: str) -> None:
         real(own, commit)
         inside = git(repo, "ls-files", f"*{SLUG}.md"), git(repo, "ls-tree", "-r", "--name-only", "HEAD", str(memory))
         words = ["git", "update-ref", "HEAD", git(repo, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x")]
