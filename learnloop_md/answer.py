@@ -31,6 +31,8 @@ _RED, _GREEN, _CYAN, _BOLD, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m"
 
 def visible(text: str) -> str:
     """One line with control and hidden characters written out: no lesson steers a terminal or a workflow by it."""
+    if text.isascii() and text.isprintable() and "::" not in text and "##[" not in text:
+        return text  # nearly every line, and ten times faster
 
     def written(match: re.Match[str]) -> str:
         code = ord(match[0])

@@ -47,7 +47,9 @@ class Done(NamedTuple):
     memory: Memory
     left_out: tuple[str, ...] = ()
     waiting: str = ""  # what is not committed and why
-    differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
+    left: int = 0  # queued changes
+    differing: tuple[str, ...] = ()  # what a commit is to bring to HEAD, by path in the repository; look() alone tells
+    unreadable: tuple[str, ...] = ()  # what differs from HEAD and is left as it is; the same
 
 
 Build = Callable[[Draft], object]
@@ -141,8 +143,9 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        waits = self.waits or commits.all_staged(final, {self.place.in_repo(path) for path in commits.own(final)})
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits)
+        waits = commits.what_waits(final) if commits.queue or not self.waits else self.waits
+        left = len(commits.queue)
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits, left)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -264,6 +267,8 @@ class _Session:
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
         ).run()
+        queued = self.commits.queued_as_they_stand()
+        own = {path: flags for path, flags in own.items() if place.in_repo(path) not in queued}
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
             if path not in clashing:
@@ -364,11 +369,9 @@ def _against_head(commits: Commits, done: Done) -> Done:
     """What was looked at, with what HEAD has not of it."""
     if commits.hold == "ignored":
         return done
-    differing = {commits.place.in_repo(path) for path in commits.own(done.memory)} | commits.waiting()
-    waiting = f"{commits.waits}: {commits.hold or 'learnloop sync commits it'}"
-    if not commits.queue:
-        waiting = commits.all_staged(done.memory, differing)
-    return done._replace(differing=tuple(sorted(differing)), waiting=waiting)
+    differing = tuple(sorted(commits.differing(done.memory)))
+    unreadable = tuple(sorted(commits.left_alone(done.memory)))
+    return done._replace(differing=differing, unreadable=unreadable, waiting=commits.what_waits(done.memory))
 
 
 def folder_in(place: Place, path: Path) -> str:

@@ -135,9 +135,10 @@ def start(where: Path, *args: str, extra: Mapping[str, str] | None = None) -> su
 
 
 def failed(command: str, said: bytes, code: int) -> GitError:
-    """The error of a git that failed: its last line, else its exit code."""
+    """The error of a git that failed: its reason (advice may follow it), else its last line, else its exit code."""
     rows = said.decode(errors="replace").strip().splitlines()
-    return GitError(f"git {command} failed: {rows[-1] if rows else f'exit {code}'}")
+    reasons = [row for row in rows if row.startswith("fatal: ")] or rows
+    return GitError(f"git {command} failed: {reasons[-1] if reasons else f'exit {code}'}")
 
 
 def _words(args: Sequence[str], *, hooks: bool = False) -> list[str]:

@@ -90,6 +90,7 @@ def in_name(path: str) -> list[Secret]:
     return [] if _compiled(_ORDINARY).fullmatch(path) else find_secrets(path)
 
 
+@lru_cache(maxsize=1024)  # a few authors stand in all commits
 def unsecret(text: str) -> str:
     """A text that may be shown: one with a secret in it is not."""
     return "(holds what looks like a secret)" if in_name(text) else text

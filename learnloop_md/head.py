@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from learnloop_md.lesson import fold
@@ -31,7 +32,7 @@ class Parts(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What a head says: a tree of strings, lists and mappings, and what is wrong with it."""
+    """What a head says: a tree of strings, lists and mappings that nobody changes, and what is wrong with it."""
 
     tree: dict[str, Tree]
     faults: tuple[Fault, ...] = ()
@@ -68,14 +69,19 @@ def read(parts: Parts) -> Head:
 
     Raises HeadError for anchors, tags, merge keys, duplicate keys, a head that is no mapping, broken structure.
     """
-    lines = [line.rstrip("\r\n") for line in parts.lines]
+    return _read(parts.lines, parts.first_line)
+
+
+@lru_cache(maxsize=4_096)  # commands ask for the head of one file in several places; three versions of 1,000 lessons
+def _read(raw: tuple[str, ...], first: int) -> Head:
+    lines = [line.rstrip("\r\n") for line in raw]
     try:
-        tree = _strict(lines, parts.first_line)
+        tree = _strict(lines, first)
     except HeadError as error:
         if error.code != "yaml-syntax":
             raise
-        return _lenient(lines, parts.first_line, error)
-    return Head(tree, tuple(_comment_faults(tree, lines, parts.first_line)))
+        return _lenient(lines, first, error)
+    return Head(tree, tuple(_comment_faults(tree, lines, first)))
 
 
 def _strict(lines: Sequence[str], first: int) -> dict[str, Tree]:
@@ -113,12 +119,13 @@ class _OutsideError(Exception):
 
 def plain_tree(lines: Sequence[str]) -> dict[str, Tree] | None:
     """The head as a tree, or None where it is outside the plain block style."""
-    rows = [(n, line) for n, line in enumerate(lines) if line.strip() and not line.lstrip(" ").startswith("#")]
-    if any(UNPRINTABLE.search(line) for line in lines) or any(
-        line[:1] != " " and line.lstrip() != line for _, line in rows
-    ):
+    if UNPRINTABLE.search("".join(lines)):
         return None
-    stack = rows[::-1]  # the next row last: taking one off costs the same in a long head
+    rows = [line for line in lines if line.strip() and line.lstrip(" ")[0] != "#"]
+    if any(line[0] != " " and line[0].isspace() for line in rows):
+        return None
+    # The next row last: taking one off costs the same in a long head.
+    stack = [(indent_of(line), line.strip(" ")) for line in reversed(rows)]
     try:
         tree = _mapping(stack, 0)
     except _OutsideError:
@@ -126,7 +133,7 @@ def plain_tree(lines: Sequence[str]) -> dict[str, Tree] | None:
     return None if stack else tree
 
 
-_Rows: TypeAlias = "list[tuple[int, str]]"
+_Rows: TypeAlias = "list[tuple[int, str]]"  # each with its indent, and without it
 
 
 def indent_of(line: str) -> int:
@@ -134,15 +141,15 @@ def indent_of(line: str) -> int:
 
 
 def _next_indent(rows: _Rows) -> int:
-    return indent_of(rows[-1][1]) if rows else -1
+    return rows[-1][0] if rows else -1
 
 
 def _mapping(rows: _Rows, indent: int, depth: int = 1) -> dict[str, Tree]:
     if depth > _DEPTH:
         raise _OutsideError
     tree: dict[str, Tree] = {}
-    while _next_indent(rows) == indent:
-        match = KEY.fullmatch(rows.pop()[1][indent:].rstrip(" "))
+    while rows and rows[-1][0] == indent:
+        match = KEY.fullmatch(rows.pop()[1])
         if not match or match["key"] in tree:
             raise _OutsideError
         tree[match["key"]] = _value((match["rest"] or "").strip(" "), rows, indent, depth)
@@ -154,13 +161,13 @@ def _mapping(rows: _Rows, indent: int, depth: int = 1) -> dict[str, Tree]:
 def _value(rest: str, rows: _Rows, indent: int, depth: int) -> Tree:
     """The value after `key:`; the rows that it takes are gone from rows."""
     deep = _next_indent(rows)
-    if rest and not rest.startswith("#"):
+    if rest and rest[0] != "#":
         if deep > indent:
             raise _OutsideError  # a scalar that goes on in the next line
         return _flow(rest)
     if deep < indent:
         return ""
-    line = rows[-1][1].strip(" ")
+    line = rows[-1][1]
     if line.startswith("- ") or line == "-":
         return _items(rows, deep, depth + 1)
     return "" if deep == indent else _mapping(rows, deep, depth + 1)
@@ -168,17 +175,17 @@ def _value(rest: str, rows: _Rows, indent: int, depth: int) -> Tree:
 
 def _items(rows: _Rows, indent: int, depth: int) -> list[Tree]:
     items: list[Tree] = []
-    while _next_indent(rows) == indent and rows[-1][1][indent:].startswith("- "):
-        number, line = rows.pop()
-        after = line[indent + 1 :]
-        deep = indent + 1 + indent_of(after)
-        if KEY.fullmatch(after.strip(" ")):
-            rows.append((number, " " * deep + after.strip(" ")))
+    while rows and rows[-1][0] == indent and rows[-1][1].startswith("- "):
+        after = rows.pop()[1][1:]
+        bare = after.strip(" ")
+        if KEY.fullmatch(bare):
+            deep = indent + 1 + indent_of(after)
+            rows.append((deep, bare))
             items.append(_mapping(rows, deep, depth + 1))
         elif _next_indent(rows) > indent:
             raise _OutsideError
         else:
-            items.append(_flow(after.strip(" ")))
+            items.append(_flow(bare))
     if _next_indent(rows) > indent:
         raise _OutsideError
     return items

@@ -108,8 +108,16 @@ def _blob(commit: Commit, path: str) -> bytes | None:
 
 def trailer(message: str, key: str) -> list[str]:
     """The values of a trailer in a commit message; what a lesson says in the body is no trailer."""
-    last = message.rstrip().rpartition("\n\n")[2]
-    return [value.strip() for value in re.findall(rf"(?m)^{re.escape(key)}:[ \t]*(.+)$", last)]
+    return _trailers(message).get(key, [])
+
+
+def _trailers(message: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in message.rstrip().rpartition("\n\n")[2].split("\n"):
+        key, _, value = line.partition(":")
+        if value:
+            found.setdefault(key, []).append(value.strip())
+    return found
 
 
 @_asking()
@@ -158,17 +166,19 @@ def paths_of(place: Place) -> list[str]:
 
 def _step(place: Place, row: walk.Visited) -> Step:
     lessons = {path: slug for path in sorted(row.changes) if (slug := lesson_of(place, path))}
-    named = tuple(dict.fromkeys(trailer(row.message, "Lesson")))
+    said = _trailers(row.message)
+    change, command = (next(iter(said.get(key, ())), "") for key in ("Learnloop-Change", "Learnloop-Command"))
+    named = tuple(dict.fromkeys(said.get("Lesson", ())))
     renames = {lessons[new]: lessons[old] for new, old in row.renames.items() if new in lessons and old in lessons}
     return Step(
         row.commit,
-        next(iter(trailer(row.message, "Learnloop-Change")), ""),
+        change,
         tuple(dict.fromkeys([*named, *lessons.values()])),  # a squash names only some
         row.day,
         unsecret(row.author),
         row.message.partition("\n")[0],
-        next(iter(trailer(row.message, "Learnloop-Command")), ""),
-        tuple(trailer(row.message, "Learnloop-Undoes")),
+        command,
+        tuple(said.get("Learnloop-Undoes", ())),
         named,
         row.changes,
         renames,
@@ -229,7 +239,9 @@ def lesson_in(place: Place, path: str, data: bytes | None) -> Lesson | None:
     reading = lessonfile.read(path, data)
     if isinstance(reading, Quarantined):
         return None
-    return reading.lesson._replace(state=counting_state(reading.lesson, place.settings.adopted))
+    lesson = reading.lesson
+    state = counting_state(lesson, place.settings.adopted)
+    return lesson if state == lesson.state else lesson._replace(state=state)
 
 
 @_asking()

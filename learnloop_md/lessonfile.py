@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from learnloop_md import head, headedit, lines
@@ -63,15 +64,22 @@ def read(path: str, data: bytes | str) -> Reading | Quarantined:
     if isinstance(text, Quarantined):
         return text
     try:
-        parts = head.split(text)
-        if parts is None:
-            return Reading(_lesson(path, text, {}, text, has_head=False), ())
-        tree, faults = head.read(parts)
-        fields = fields_of(tree)
-        _check_shape(fields, parts.first_line)
-        return Reading(_lesson(path, text, fields, parts.body, has_head=True), faults)
+        reading = _read(text)
     except HeadError as error:
         return Quarantined(path, error.code, error.line, error.message)
+    return Reading(reading.lesson._replace(slug=stem(path), path=path), reading.faults)
+
+
+@lru_cache(maxsize=4_096)  # one text is read as the file's, as the newest commit's, as what was agreed on
+def _read(text: str) -> Reading:
+    """The lesson that a text says, without a name."""
+    parts = head.split(text)
+    if parts is None:
+        return Reading(_lesson(text, {}, text, has_head=False), ())
+    tree, faults = head.read(parts)
+    fields = fields_of(tree)
+    _check_shape(fields, parts.first_line)
+    return Reading(_lesson(text, fields, parts.body, has_head=True), faults)
 
 
 def stem(path: str) -> str:
@@ -149,7 +157,7 @@ def _events(fields: Mapping[str, Tree], key: str) -> tuple[Event, ...]:
     return tuple(event for item in (value if isinstance(value, list) else ()) if (event := event_of(item)))
 
 
-def _lesson(path: str, text: str, fields: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
+def _lesson(text: str, fields: Mapping[str, Tree], body: str, *, has_head: bool) -> Lesson:
     said = parse_body(body)
     state = _text(fields, "state").strip().lower()
     number, took = _text(fields, "confidence"), _text(fields, "run_duration_ms")
@@ -159,8 +167,8 @@ def _lesson(path: str, text: str, fields: Mapping[str, Tree], body: str, *, has_
     days: dict[str, Any] = {key: _text(fields, key)[:10] for key in _DAYS if key in fields}
     events: dict[str, Any] = {key: _events(fields, key) for key in _EVENTS if key in fields}
     return Lesson(
-        slug=stem(path),
-        path=path,
+        slug="",
+        path="",
         text=text,
         state=state,
         stated=bool(state),
@@ -201,8 +209,8 @@ class Body(NamedTuple):
 
 
 _LABEL = re.compile(
-    r"(?:\*\*(?P<bold>why|how to apply|next pass)(?::\*\*|\*\*:)|(?P<bare>why|how to apply|next pass):)[ \t]*",
-    re.IGNORECASE,
+    r"^(?:\*\*(?P<bold>why|how to apply|next pass)(?::\*\*|\*\*:)|(?P<bare>why|how to apply|next pass):)[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -226,19 +234,23 @@ def body_parts(body: str) -> dict[str, str]:
 def _cuts(body: str) -> list[tuple[str, int, int]]:
     """Where the labelled parts begin: part, start of its label, start of its text."""
     cuts: list[tuple[str, int, int]] = []
-    if not _LABEL.search(body):
-        return cuts
-    at = 0
-    for line in lines.scan("\n" + body):  # the blank first line keeps a leading --- from being read as a head
-        start = at - 1
-        at += len(line.raw)
-        match = _LABEL.match(line.text) if line.place == "text" else None
-        if match:
-            label = (match["bold"] or match["bare"]).lower()
-            part = "why" if label == "why" else "how"
-            if all(part != seen for seen, _, _ in cuts):
-                cuts.append((part, start, start + match.end()))
+    for match in _labels(body):
+        part = "why" if (match["bold"] or match["bare"]).lower() == "why" else "how"
+        if all(part != seen for seen, _, _ in cuts):
+            cuts.append((part, match.start(), match.end()))
     return cuts
+
+
+def _labels(body: str) -> Iterator[re.Match[str]]:
+    """The labels that begin a line of text."""
+    if not any(mark in body for mark in ("```", "~~~", "<!--")):
+        yield from _LABEL.finditer(body)  # as most bodies are: every line is one of text
+        return
+    at = -1
+    for line in lines.scan("\n" + body):  # the blank first line keeps a leading --- from being read as a head
+        if line.place == "text" and at >= 0 and (match := _LABEL.match(body, at)):
+            yield match
+        at += len(line.raw)
 
 
 def _trimmed(body: str, start: int, end: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from learnloop_md import guard
+from learnloop_md.lesson import shorten
 from learnloop_md.lines import conflict_line
 
 State = dict[str, Any]
@@ -121,6 +122,18 @@ def marked(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tupl
         lines.append(texts[0] if len(row) == 1 else "<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n".format(*texts))
     text = f"{{\n{''.join(lines)}}}\n" if lines else rendered({})
     return text.encode(), clashes
+
+
+def told(content: bytes, clashes: list[Clash]) -> str:
+    """Which keys both sides set otherwise, and how; the keys alone where the marked content holds a secret."""
+    rows = [f"{row.key} is {_said(row.ours)} here and {_said(row.theirs)} there" for row in clashes]
+    if guard.find_secrets(content.decode()):  # as a whole: a value that is cut short would hide that it is one
+        rows = [guard.unsecret(row.key) for row in clashes]
+    return "both sides set a key otherwise: " + "; ".join(rows)
+
+
+def _said(text: str) -> str:
+    return shorten(text, 120) or "gone"
 
 
 def _closed(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from statistics import median
 from typing import NamedTuple
 
 from learnloop_md import chronicle, guard, history, index, textconv
@@ -17,6 +16,7 @@ from learnloop_md.lessonfile import stem
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.relapse import ReadOther, relapses
+from learnloop_md.stats import median
 
 REMOVED = "removed"
 _POINTS = 60  # of the curve of tokens
@@ -186,19 +186,19 @@ def _without_secrets(changes: Sequence[Change], newest: Lesson) -> tuple[Change,
 def _changed(before: Lesson, after: Lesson) -> tuple[str, ...]:
     """The lines that only one of the two has, as `git diff` would show them through the driver."""
     old, new = _readable(before), _readable(after)
-    gone, came = Counter(old) - Counter(new), Counter(new) - Counter(old)
-    lines = [f"- {line}" for line in _kept(old, gone)] + [f"+ {line}" for line in _kept(new, came)]
+    lines = [f"- {line}" for line in _only(old, new)] + [f"+ {line}" for line in _only(new, old)]
     more = [f"  … {len(lines) - _DIFF_LINES} more lines"] if len(lines) > _DIFF_LINES else []
     return tuple([shorten(line, _DIFF_WIDTH) for line in lines[:_DIFF_LINES]] + more)
 
 
 @lru_cache(maxsize=8)  # what one commit left is what the next one found
-def _readable(lesson: Lesson) -> list[str]:
-    return textconv.readable(lesson).split("\n")
+def _readable(lesson: Lesson) -> Counter[str]:
+    return Counter(textconv.readable(lesson).split("\n"))
 
 
-def _kept(lines: Sequence[str], wanted: Counter[str]) -> list[str]:
-    return [line for line in dict.fromkeys(lines) if wanted[line] and line.strip()]
+def _only(lines: Counter[str], others: Counter[str]) -> list[str]:
+    """The lines that stand there more often, in their order."""
+    return [line for line, count in lines.items() if count > others.get(line, 0) and line.strip()]
 
 
 def _tokens(memory: Memory, steps: Sequence[Step], today: str) -> Iterable[tuple[str, int]]:

@@ -40,11 +40,11 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
         text = "\n".join(html.unescape(line).replace("\n", " ") for line in text.split("\n"))
     plain = re.sub(_MARKUP, "", re.sub(_AT_LINE_START, "", _latin(text).lower()))
     said: list[str] = []
-    first = 1
+    first, begins = 1, re.compile(_BEGIN).match
     for n, (line, bare) in enumerate(zip(text.split("\n"), plain.split("\n"), strict=True), 1):
         core = line.rstrip(" \t")
         ends = not core or (core.startswith("---") and not core.strip("-"))
-        if said and (ends or re.match(_BEGIN, line)):
+        if said and (ends or begins(line)):
             yield first, " ".join(said)
             said = []
         if not ends and (words := bare.split()):

@@ -154,6 +154,11 @@ def filled(home: Home) -> Home:
     return home
 
 
+def fresh_copy(kind: str, root: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    """A fresh memory in git: a copy of one that was made before."""
+    return copy_of(kind, lambda made: make_home(kind, made, learnloop), root)
+
+
 def filled_copy(kind: str, copy_of: CopyOf, learnloop: Run) -> Home:
     """A filled memory in git."""
     return copy_of(f"filled {kind}", lambda root: filled(make_home(kind, root, learnloop)))
@@ -169,10 +174,21 @@ class Template(NamedTuple):
 _TEMPLATES: dict[str, Template] = {}
 
 
+def packed(root: Path) -> Path:
+    """The repository with its objects in one file: copies cost what their files do."""
+    if (root / ".git").is_dir():
+        git(root, "repack", "-a", "-d", "-q")
+        for folder in (root / ".git" / "objects").iterdir():
+            if not any(folder.iterdir()):
+                folder.rmdir()
+    return root
+
+
 def template(name: str, build: Callable[[Path], Home], folders: pytest.TempPathFactory) -> Template:
     """What build makes in an empty folder, made once in a process."""
     if name not in _TEMPLATES:
         home = build(folders.mktemp("template") / "repo")
+        packed(home.root)
         _TEMPLATES[name] = Template(home, witness.file_of(home.folder).read_bytes())
     return _TEMPLATES[name]
 

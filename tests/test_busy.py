@@ -47,7 +47,7 @@ def writing(repo: Path, *words: str) -> subprocess.Popen[bytes]:
     )
     editor.chmod(0o755)
     person = subprocess.Popen(["git", *words], cwd=repo, env={**os.environ, "GIT_EDITOR": str(editor)})
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (repo.parent / "open").exists():
         assert time.monotonic() < deadline, "the editor did not open"
         time.sleep(0.01)
@@ -69,7 +69,7 @@ def test_an_open_editor_keeps_its_commit_and_ours_comes_later(
         assert "git commit is running here" in ran.err
     finally:
         (repo.parent / "go").touch()
-    assert person.wait(timeout=20) == 0
+    assert person.wait(timeout=60) == 0
     assert git(repo, "log", "-1", "--format=%s") == "Mine"
     assert learnloop("sync", cwd=repo).code == 0
     assert git(repo, "log", "-1", "--format=%s") == "learnloop: note stage-files-by-name"
@@ -86,7 +86,7 @@ def test_work_in_another_repository_is_none_of_ours(repo: Path, tmp_path: Path) 
         assert (at_work(repo), at_work(other)) == ("", "git commit is running here")
     finally:
         (other.parent / "go").touch()
-    assert person.wait(timeout=20) == 0
+    assert person.wait(timeout=60) == 0
 
 
 HOOKED = {

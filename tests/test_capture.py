@@ -17,8 +17,8 @@ from learnloop_md.errors import RefusedError
 from learnloop_md.lesson import Lesson, Record
 from learnloop_md.place import Place
 from learnloop_md.settings import Settings
-from tests.conftest import DATA, Run, git
-from tests.homes import Home, make_home
+from tests.conftest import DATA, CopyOf, Run, git
+from tests.homes import Home, fresh_copy, make_home
 from tests.reading import lesson, subjects
 
 SUCCESS: dict[str, Any] = json.loads((DATA / "runs" / "success.json").read_text())
@@ -27,8 +27,8 @@ KEY = "".join(("sk-", "ant-", "api03-", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aS" * 2))
 
 
 @pytest.fixture
-def home(tmp_path: Path, learnloop: Run) -> Home:
-    return make_home("project", tmp_path / "code", learnloop)
+def home(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return fresh_copy("project", tmp_path / "code", copy_of, learnloop)
 
 
 def _capture(home: Home, value: object, *more: str) -> Any:

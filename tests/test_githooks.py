@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from learnloop_md import githooks
 from tests.conftest import Run, git
+from tests.test_hooks import wait_for
 
 pytestmark = pytest.mark.usefixtures("memory")
 
@@ -97,12 +99,24 @@ def test_what_a_hook_says_of_a_secret_is_not_repeated(repo: Path, learnloop: Run
 def test_a_hook_that_takes_too_long_ends_with_all_it_started(
     repo: Path, learnloop: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(githooks, "LIMIT_S", 1.0)
-    left = tmp_path / "left"
-    hook(repo, "pre-commit", f"(sleep 2; touch '{left}') & wait")
-    assert "the pre-commit hook took more than 0.5 s" in learnloop("note", "Read the log first.", cwd=repo).err
-    time.sleep(2.5)
+    monkeypatch.setattr(githooks, "LIMIT_S", 2.0)
+    begun, left, seconds = tmp_path / "begun", tmp_path / "left", f"60.{os.getpid()}"
+
+    def sleeps() -> bool:
+        return any(f"sleep\0{seconds}\0".encode() in words for words in command_lines())
+
+    hook(repo, "pre-commit", f"(touch '{begun}'; sleep {seconds}; touch '{left}') & wait")
+    assert "the pre-commit hook took more than 1 s" in learnloop("note", "Read the log first.", cwd=repo).err
+    assert begun.exists()
+    assert wait_for(lambda: not sleeps(), 20)
     assert not left.exists()
+
+
+def command_lines() -> Iterator[bytes]:
+    """How every process of the machine was called."""
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            yield file.read_bytes()
 
 
 def test_hooks_in_a_folder_of_the_person_s_choice_are_found(repo: Path, learnloop: Run) -> None:

@@ -20,7 +20,9 @@ from typing import Any
 import pytest
 
 from learnloop_md.claude import HOOKS
-from tests.conftest import Run, git
+from tests.clock import ran_within
+from tests.conftest import CopyOf, Run, git
+from tests.homes import Home, make_home
 
 SECONDS = 5.0  # the client waits 10; one takes 0.1 on an idle machine
 SESSION = "3f2a81c0-0000-4000-8000-000000000000"
@@ -91,13 +93,13 @@ def hooked(data: bytes, cwd: Path, env: dict[str, str] | None = None, why: objec
     """What the hook prints for an input; it must have ended as promised."""
     words, told = [sys.executable, "-m", "learnloop_md", "hook"], f"{why} {data[:300]!r}"
     try:
-        done = subprocess.run(words, cwd=cwd, input=data, capture_output=True, check=False, env=env, timeout=SECONDS)
+        done = ran_within(SECONDS, words, cwd=cwd, input=data, env=env)
     except subprocess.TimeoutExpired:
         pytest.fail(f"no answer within {SECONDS} s to {told}")
     assert done.returncode == 0, f"{done.returncode} for {told}: {done.stderr!r}"
     assert done.stderr.count(b"\n") <= 1, f"{told}: {done.stderr!r}"
     assert b"Traceback" not in done.stderr, told
-    out = done.stdout.decode("utf-8")  # strictly
+    out: str = done.stdout.decode("utf-8")  # strictly
     assert len(out) <= 10_000, f"{len(out)} characters for {told}"
     if out:
         assert isinstance(json.loads(out), dict), told
@@ -105,11 +107,16 @@ def hooked(data: bytes, cwd: Path, env: dict[str, str] | None = None, why: objec
 
 
 @pytest.fixture
-def learned(memory: Path, repo: Path, learnloop: Run) -> Path:
+def learned(copy_of: CopyOf, learnloop: Run) -> Path:
     """The repository with a memory that holds something to serve."""
-    assert learnloop("note", "Use uv, never pip.", "--run", "r1", cwd=repo).code == 0
-    assert learnloop("note", "Use uv, never pip.", "--run", "r2", cwd=repo).code == 0
-    return repo
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        assert learnloop("note", "Use uv, never pip.", "--run", "r1", cwd=root).code == 0
+        assert learnloop("note", "Use uv, never pip.", "--run", "r2", cwd=root).code == 0
+        return made
+
+    return copy_of("learned", build).root
 
 
 def mutations(name: str, cwd: Path, dice: random.Random) -> Iterator[dict[str, Any]]:
@@ -372,7 +379,7 @@ def test_closed_and_full_ends_are_no_reason_to_fail(learned: Path) -> None:
 def quiet(script: str, cwd: Path) -> None:
     """The script, which runs the hook, ends in 0 and says one line at most."""
     words = ["bash", "-c", script]
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False, timeout=SECONDS)
+    done = ran_within(SECONDS, words, cwd=cwd, text=True)
     assert done.returncode == 0, f"{script}: {done.stderr}"
     assert done.stderr.count("\n") <= 1, f"{script}: {done.stderr}"
 

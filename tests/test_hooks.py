@@ -529,7 +529,7 @@ def claude_writes(memory: Path, more: str = "node_type: memory") -> None:
     (memory / "use-uv.md").write_text(f"{head}\nUse uv.\n")
 
 
-def wait_for(is_so: Callable[[], bool], seconds: float = 20) -> bool:
+def wait_for(is_so: Callable[[], bool], seconds: float = 60) -> bool:
     """Whether something becomes so in time."""
     until = time.monotonic() + seconds
     while not is_so() and time.monotonic() < until:

@@ -14,8 +14,8 @@ import pytest
 
 from learnloop_md import fromlearnings, runlog
 from learnloop_md import place as places
-from tests.conftest import DATA, Ran, Run, git
-from tests.homes import DAY, Home, make_home
+from tests.conftest import DATA, CopyOf, Ran, Run, git
+from tests.homes import DAY, Home, fresh_copy, make_home
 from tests.reading import every_byte, lesson, subjects
 
 KEY = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
@@ -25,13 +25,13 @@ RECORDS = [json.loads((DATA / "runs" / f"{name}.json").read_text()) for name in 
 
 
 @pytest.fixture(params=["project", "skill"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
-    return make_home(request.param, tmp_path / "code", learnloop)
+def home(request: pytest.FixtureRequest, tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return fresh_copy(request.param, tmp_path / "code", copy_of, learnloop)
 
 
 @pytest.fixture
-def project(tmp_path: Path, learnloop: Run) -> Home:
-    return make_home("project", tmp_path / "code", learnloop)
+def project(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return fresh_copy("project", tmp_path / "code", copy_of, learnloop)
 
 
 def _bring(home: Home, source: Path, *more: str) -> Ran:

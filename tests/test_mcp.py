@@ -486,7 +486,7 @@ def test_standard_output_carries_the_protocol_alone(
     server.stdin.write(given)
     server.stdin.flush()
     lines = [json.loads(server.stdout.readline()) for _ in range(5)]
-    out, err = server.communicate(timeout=30)
+    out, err = server.communicate(timeout=120)
     assert (server.returncode, out, err) == (0, "", "")
     assert {row["id"]: row["result"].get("isError", False) for row in lines} == {
         1: False,

@@ -14,13 +14,13 @@ from learnloop_md import place as places
 from learnloop_md.lesson import KINDS, Event, Lesson
 from learnloop_md.memory import Memory
 from learnloop_md.settings import Settings
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, filled, make_home
 
 
 @pytest.fixture
-def home(tmp_path: Path, learnloop: Run) -> Home:
-    return filled(make_home("skill", tmp_path / "code", learnloop))
+def home(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return copy_of("filled skill", lambda root: filled(make_home("skill", root, learnloop)), tmp_path / "code")
 
 
 def _lines(home: Home, *more: str) -> list[dict[str, object]]:

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def _dotted(path: Path) -> set[str]:
     return found
 
 
+@cache
 def _imports(path: Path) -> set[str]:
     """The top-level names that a module imports."""
     return {name.split(".")[0] for name in _dotted(path)}

@@ -8,20 +8,23 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home
 from tests.reading import every_byte
 
 
 @pytest.fixture(params=["project", "skill"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
-    made = make_home(request.param, tmp_path / "repo", learnloop)
-    made.note("Read the failing log first.", "r1")
-    git(made.root, "tag", "before")
-    made.note("Read the failing log first.", "r2")
-    made.note("Stage files by name.", "r1")
-    assert made.run("archive", "read", "--note", "too narrow").code == 0
-    return made
+def home(request: pytest.FixtureRequest, tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    def build(root: Path) -> Home:
+        made = make_home(request.param, root, learnloop)
+        made.note("Read the failing log first.", "r1")
+        git(made.root, "tag", "before")
+        made.note("Read the failing log first.", "r2")
+        made.note("Stage files by name.", "r1")
+        assert made.run("archive", "read", "--note", "too narrow").code == 0
+        return made
+
+    return copy_of(f"replayed {request.param}", build, tmp_path / "repo")
 
 
 def told(home: Home, *words: str) -> Any:

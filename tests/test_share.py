@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from learnloop_md import scrub
 from learnloop_md.scrub import Known
-from tests.conftest import Failing, Run, git
-from tests.homes import DAY, Home, make_home, new_repository
+from tests.conftest import CopyOf, Failing, Run, git
+from tests.homes import DAY, Home, fresh_copy, make_home, new_repository
 from tests.reading import every_byte, subjects
 
 KEY = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
@@ -20,16 +20,16 @@ ADA = Known(("Ada Lovelace", "adal", "Bo Lind"), ("brightbox",), ("/home/adal",)
 
 
 @pytest.fixture
-def mine(tmp_path: Path, learnloop: Run) -> Home:
+def mine(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
     """A private memory: a skill's, in a repository of a person."""
-    home = make_home("skill", tmp_path / "mine", learnloop)
+    home = fresh_copy("skill", tmp_path / "mine", copy_of, learnloop)
     git(home.root, "config", "user.name", "Ada Lovelace")
     return home
 
 
 @pytest.fixture
-def team(tmp_path: Path, learnloop: Run) -> Home:
-    return make_home("project", tmp_path / "team", learnloop)
+def team(tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return fresh_copy("project", tmp_path / "team", copy_of, learnloop)
 
 
 def _share(mine: Home, team: Home, *words: str) -> Any:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from learnloop_md import mergestate, state, tiers
 from learnloop_md.errors import LearnloopError
-from tests.conftest import Run, git
-from tests.homes import Home, make_home
+from tests.conftest import CopyOf, Run, git
+from tests.homes import Home, fresh_copy, make_home
 from tests.reading import subjects
 
 BROKEN = ["{", "[1]", '{"a": "\\ud800"}', '{"a": 1, "a": 2}', '{"a": NaN}', "\xff", "{}\n<<<<<<< HEAD\n"]
@@ -23,8 +23,8 @@ TOKEN = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
 
 
 @pytest.fixture(params=["skill", "project"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
-    return make_home(request.param, tmp_path / "code", learnloop)
+def home(request: pytest.FixtureRequest, tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    return fresh_copy(request.param, tmp_path / "code", copy_of, learnloop)
 
 
 def _file(home: Home) -> Path:

@@ -28,7 +28,7 @@ def test_after_a_kill_the_next_command_works_and_repairs() -> None:
     assert told(crash.run(crash.parser().parse_args(["--kills", "8", "--seed", "1"]))) == []
 
 
-@pytest.mark.parametrize(("command", "step"), [("note", "8"), ("codify", "12"), ("install", "4"), ("run-finish", "24")])
+@pytest.mark.parametrize(("command", "step"), [("note", "8"), ("codify", "16"), ("install", "4"), ("run-finish", "24")])
 def test_a_call_that_fails_leaves_every_file_old_or_new(command: str, step: str) -> None:
     """Reliability 11: the n-th rename, fsync, open, write, unlink or git call fails; one line, a known exit code."""
     words = ["--command", command, "--step", step, "--workers", "1", "--mode", "once"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from learnloop_md import chronicle
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home
 
 SLUG = "read-the-failing-log-first"
@@ -16,11 +16,15 @@ RULE = "Read the failing log first."
 
 
 @pytest.fixture(params=["project", "skill"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
+def home(request: pytest.FixtureRequest, tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
     """A memory of either kind with a lesson that was noted with evidence."""
-    made = make_home(request.param, tmp_path / "repo", learnloop)
-    made.note(RULE, "r1", "--why", "A guess cost a day.", "--evidence", "review of PR 41")
-    return made
+
+    def build(root: Path) -> Home:
+        made = make_home(request.param, root, learnloop)
+        made.note(RULE, "r1", "--why", "A guess cost a day.", "--evidence", "review of PR 41")
+        return made
+
+    return copy_of(f"asked why {request.param}", build, tmp_path / "repo")
 
 
 def head(home: Home) -> str:

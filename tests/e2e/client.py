@@ -22,7 +22,7 @@ from tests.e2e.fake_api import FakeApi, Reply, Request
 # Read when the module is loaded: each test then runs without the variables of ours.
 NAMED = os.environ.get("LEARNLOOP_TEST_CLAUDE", "")
 CLAUDE = os.path.abspath(NAMED) if NAMED else shutil.which("claude") or ""  # one that is named must be there
-SECONDS = 60
+SECONDS = 180
 GITCONFIG = "[user]\n\tname = Ada Test\n\temail = ada@example.invalid\n[init]\n\tdefaultBranch = main\n"
 
 
@@ -174,7 +174,7 @@ def _secluded(address: str) -> dict[str, str]:
     }
 
 
-def eventually(fact: Callable[[], object], seconds: float = 10) -> None:
+def eventually(fact: Callable[[], object], seconds: float = 60) -> None:
     """Wait for a detached process: bounded, and failing with the last that was seen."""
     end = time.monotonic() + seconds
     while not (seen := fact()):

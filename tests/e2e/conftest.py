@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import git
+from tests.conftest import Run, git
 from tests.e2e.client import CLAUDE, Client
 
 
@@ -25,12 +25,21 @@ def client(tmp_path: Path) -> Client:
 
 
 @pytest.fixture
-def project(client: Client, repo: Path) -> Path:
+def project(client: Client, repo: Path, learnloop: Run) -> Path:
     """A repository with a memory and a lesson in force, one that is only a candidate, and one that is archived."""
-    client.learnloop("init", "--yes", cwd=repo)
-    for rule in ("Use uv, never pip.", "Run the linter before each commit.", "Use the old formatter."):
-        client.learnloop("note", rule, "--run", "r1", cwd=repo)
-    client.learnloop("note", "Use uv, never pip.", "--run", "r2", cwd=repo)
-    client.learnloop("archive", "use-the-old", "--note", "Replaced", cwd=repo)
+    notes = [("note", rule, "--run", "r1") for rule in ("Use uv, never pip.", "Run the linter before each commit.")]
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in client.environment.items():
+            environment.setenv(name, value)
+        environment.setenv("GIT_CONFIG_GLOBAL", str(client.home / ".gitconfig"))
+        for words in (
+            ("init", "--yes"),
+            *notes,
+            ("note", "Use the old formatter.", "--run", "r1"),
+            ("note", "Use uv, never pip.", "--run", "r2"),
+            ("archive", "use-the-old", "--note", "Replaced"),
+        ):
+            done = learnloop(*words, cwd=repo)
+            assert done.code == 0, done.err
     assert git(repo, "status", "--porcelain") == ""
     return repo

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.stress import ground, scenes
+from tests.stress import ground, worlds
 from tests.stress.faults import Good, half, lost, make_scene, untouched, words_of
 from tests.stress.ground import DAY, call
 from tests.stress.report import Failure, Result, end, table
@@ -46,13 +46,13 @@ def full(base: Path, command: str, options: argparse.Namespace) -> tuple[list[Fa
     mount, template, case = base / "small", base / f"template-{command}", CASES[command]
     root = mount / "repo"
     make_scene(root, case)
-    scenes.keep(mount, template)
+    worlds.keep(mount, template)
     good = untouched(template, mount, case)
     dice = random.Random(f"{options.seed}-{command}")
     failures, codes = [], []
     for number in range(options.fills):
         free = 4096 * (number if number < 8 else dice.randrange(8, 30))
-        scenes.put_back(template, mount)
+        worlds.put_back(template, mount)
         ballast = fill(mount, free)
         ran = call(root, *words_of(case))
         codes.append(ran.code)

@@ -19,15 +19,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md.commands import BY_NAME, TODAY
-from tests.stress import ground, scenes
+from tests.stress import ground, scenes, worlds
 from tests.stress.breaking import ERRORS, KINDS, Fault, shared
 from tests.stress.ground import INSIDE, Ran, call, git
 from tests.stress.report import Failure, Result, end, table
-from tests.stress.scenes import CASES, Case, contents
+from tests.stress.scenes import CASES, Case
+from tests.stress.worlds import contents
 
 READERS = "readers"
-FULL = ("note", "merge", "codify", "cleanup", "undo", "sync", "init")  # the others get a shorter series
+FULL = ("note", "codify", "cleanup", "undo", "sync")  # the others get a shorter series
 
 
 class Trial(NamedTuple):
@@ -59,7 +59,7 @@ class Good(NamedTuple):
 
 def words_of(case: Case) -> tuple[str, ...]:
     """A command's words, with the day that it acts on."""
-    return (*case.words, "--today", case.day) if TODAY in BY_NAME[case.words[0]].options else case.words
+    return scenes.dated(case.words, case.day)
 
 
 def make_scene(root: Path, case: Case) -> None:
@@ -81,7 +81,7 @@ def run_case(root: Path, case: Case, before: Callable[[], None] | None = None) -
 def untouched(template: Path, world: Path, case: Case) -> Good:
     """Run the command twice without a fault, and learn which contents each file may have."""
     root = world / "repo"
-    scenes.put_back(template, world)
+    worlds.put_back(template, world)
     entries, old, head = ground.theirs(root), seen(world, case), git(root, "rev-parse", "HEAD")
     ran = run_case(root, case)
     if ran.code not in (0, 1):
@@ -92,7 +92,7 @@ def untouched(template: Path, world: Path, case: Case) -> Good:
         paths = [f"repo/{path}" for path in git(root, "ls-tree", "-r", "--name-only", commit).splitlines()]
         for path in paths:
             text = git(root, "cat-file", "blob", f"{commit}:{path.removeprefix('repo/')}") + "\n"
-            states.setdefault(scenes.timeless(path), {None}).add(scenes.timeless(text).encode())
+            states.setdefault(worlds.timeless(path), {None}).add(worlds.timeless(text).encode())
         for path in {path for path in states if path.startswith("repo/")} - set(paths):
             states[path].add(None)
     again = run_case(root, case)
@@ -104,7 +104,7 @@ def half(world: Path, case: Case, good: Good) -> list[str]:
     now = seen(world, case)
     odd = [path for path in now if now[path] not in good.states.get(path, ())]
     gone = [path for path, states in good.states.items() if path not in now and None not in states]
-    return [f"neither old nor new: {path}" for path in odd] + [f"gone: {path}" for path in gone] + scenes.unwhole(world)
+    return [f"neither old nor new: {path}" for path in odd] + [f"gone: {path}" for path in gone] + worlds.unwhole(world)
 
 
 def lost(world: Path, case: Case, good: Good, *, done: bool) -> list[str]:
@@ -128,13 +128,13 @@ def differing(now: dict[str, bytes], wanted: dict[str, bytes]) -> list[str]:
 def scraps(world: Path) -> list[str]:
     """Locks of git and temporary files of ours, anywhere."""
     found = [f"{name}/{path}" for name in ("repo", "team") for path in ground.locks(world / name)]
-    found += [path for name in scenes.PARTS for path in ground.scraps(world / name)]
+    found += [path for name in worlds.PARTS for path in ground.scraps(world / name)]
     return found + sorted(path.name for path in (world / "tmp").glob("learnloop-*") if "-bug-" not in path.name)
 
 
 def attempt(world: Path, template: Path, trial: Trial, case: Case, good: Good) -> tuple[bool, tuple[str, ...]]:
     """Try one fault: whether it struck at all, and what went wrong."""
-    scenes.put_back(template, world)
+    worlds.put_back(template, world)
     root, met = world / "repo", shared()
     fault = Fault(trial.kind, trial.n, trial.error, trial.once, world, met)
     ran = run_case(root, case, before=fault.install)
@@ -172,10 +172,10 @@ def mended(world: Path, case: Case, good: Good, ran: Ran) -> list[str]:
 
 
 def in_turn(kind: str, n: int, *, once: bool) -> bool:
-    """Whether the short series has this fault: git fails in one way or the other, and from n on at every eighth n."""
+    """Whether the short series has this fault: git fails in one way or the other, and from n on at every twelfth n."""
     if kind in ("git", "exec") and n % 2 != (kind == "git"):
         return False
-    return once or n % 8 in (1, 2)
+    return once or n % 12 in (1, 2)
 
 
 def trials(command: str, kind: str, options: argparse.Namespace) -> Iterator[Callable[[int], Trial | None]]:
@@ -207,7 +207,7 @@ def of_command(command: str, options: argparse.Namespace) -> tuple[dict[str, int
         else:
             case, template = CASES[command], world / "template"
             make_scene(world / "repo", case)
-            scenes.keep(world, template)
+            worlds.keep(world, template)
             good = untouched(template, world, case)
 
             def tryout(trial: Trial) -> tuple[bool, tuple[str, ...]]:
