@@ -93,6 +93,20 @@ def test_a_killed_note_is_completed_by_the_next_command(repo: Path, memory: Path
     git(repo, "fsck", "--strict")
 
 
+def test_the_number_of_a_killed_command_may_be_another_process_s_by_now(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """In a container numbers begin anew at 1: the index is taken back all the same."""
+    killed(repo, "the index is put in place, HEAD has not moved", "note", RULE)
+    (kept,) = repo.rglob("was-*")
+    kept.rename(kept.with_name(f"was-{os.getpid()}{kept.suffix}"))
+    (repo / ".git" / "index.lock").write_text(f"learnloop-lock pid={os.getpid()}\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+    assert list(repo.rglob("was-*")) == []
+
+
 @pytest.mark.parametrize("moment", ENDS)
 def test_a_killed_end_of_a_run_keeps_each_held_note_once(repo: Path, memory: Path, learnloop: Run, moment: str) -> None:
     """A held note that says it is new, has a name of its own or replaces a lesson is no second one when repeated."""
@@ -131,20 +145,6 @@ def test_a_note_that_a_killed_end_kept_is_not_told_as_held_or_dropped(
     assert learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]["held"] == 1
     ran = learnloop("run", *words, "--run", "s", "--json", cwd=repo)
     assert ran.json["dropped"] == ["Water the plants."]
-
-
-def test_the_number_of_a_killed_command_may_be_another_process_s_by_now(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
-    """In a container numbers begin anew at 1: the index is taken back all the same."""
-    killed(repo, "the index is put in place, HEAD has not moved", "note", RULE)
-    (kept,) = repo.rglob("was-*")
-    kept.rename(kept.with_name(f"was-{os.getpid()}{kept.suffix}"))
-    (repo / ".git" / "index.lock").write_text(f"learnloop-lock pid={os.getpid()}\n")
-    assert learnloop("sync", cwd=repo).code == 0
-    assert git(repo, "status", "--porcelain") == ""
-    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
-    assert list(repo.rglob("was-*")) == []
 
 
 @pytest.mark.parametrize("moment", ["one of two files is written", "the index is put in place, HEAD has not moved"])
@@ -289,6 +289,26 @@ def _failing(gone: str) -> tuple[str, object]:
     return (
         ("learnloop_md.plumbing.os.replace", no_index) if gone == "index" else ("learnloop_md.references._ask", no_move)
     )
+
+
+def test_a_commit_is_made_though_what_it_kept_cannot_be_removed(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HEAD and index have moved: to call that a failure would have the command done twice."""
+    real = Path.unlink
+
+    def failing(path: Path, missing_ok: bool = False) -> None:
+        if path.name.startswith(("was-", "index.lock")):
+            raise OSError(5, "Input/output error")
+        real(path, missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", failing)
+        ran = learnloop("note", RULE, "--json", cwd=repo)
+    assert (ran.code, ran.json["queued"], len(ran.json["commits"])) == (0, False, 1)
+    learnloop("sync", cwd=repo)
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "log", "--format=%s").splitlines().count(f"learnloop: note {SLUG}") == 1
 
 
 def test_a_first_commit_that_fails_leaves_no_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
