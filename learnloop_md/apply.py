@@ -126,13 +126,13 @@ class _Session:
         build(second)
         # Everything is planned and checked before the first byte is written: a wrong command changes nothing.
         plans = (*draft.plans, *second.plans)
+        final = after._replace(lessons=second.lessons, document=second.document)
+        commits.keep_private(loaded, final)
         for plan in plans:
             self._scan(plan)
             commits.refuse_foreign_work(plan)
         for plan in second.plans:
             trust.refuse_new(self.place, plan.edits)
-        final = after._replace(lessons=second.lessons, document=second.document)
-        commits.keep_private(loaded, final)
         if not self.asked.dry_run and commits.before_rebase:
             self._put_off(second.plans)
         elif not self.asked.dry_run:
@@ -324,13 +324,33 @@ class _Session:
         """No text enters a file or a commit unscanned (R004-20)."""
         for edit in plan.edits:
             if edit.after is not None:
-                guard.refuse_new(edit.path, edit.before or "", edit.after)
+                self._scan_text(edit.path, edit.before or "", edit.after)
         for path in plan.also:
             data = self.scanned[path] = store.read_bytes(self.place.folder / path)
             if data is not None and self.place.repo:
-                old = git.blobs(self.place.repo, [f"HEAD:{self.place.in_repo(path)}"])[0]
-                guard.refuse_new(path, old.decode("utf-8", "replace"), data.decode("utf-8", "replace"))
+                text = data.decode("utf-8", "surrogateescape")
+                self._scan_text(path, text, text)
         guard.refuse_secrets({"the commit message": message(plan)})
+
+    def _scan_text(self, path: str, stands: str, text: str) -> None:
+        """Raises RefusedError where a text has a secret that HEAD has not: what stands there may be a person's edit."""
+        if not (found := guard.places(text)):
+            return
+        at_head = self._at_head(path)
+        known = stands if at_head is None else at_head
+        if new := found - guard.places(known):
+            # Told where a person finds it: bringing the document in step moves lines.
+            guard.refuse_new(path, known, stands if guard.places(stands) & new else text)
+
+    def _at_head(self, path: str) -> str | None:
+        """What HEAD has of a file, None where git does not get it."""
+        repo, in_git = self.place.repo, self.place.in_git(path)
+        if repo is None or not in_git or self.commits.hold == "ignored" or path in self.commits.private_paths:
+            return None
+        entry = self.commits.at_head([in_git])[in_git]
+        if entry is None:
+            return None if git.ignored(repo, [in_git]) else ""
+        return git.checked_out(repo, in_git, entry).decode("utf-8", "surrogateescape")
 
     def _remember(self, final: Memory, conflicts: set[str]) -> None:
         if self.commits.hold == "hook":

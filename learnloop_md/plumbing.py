@@ -77,14 +77,18 @@ def _move(
     who: Mapping[str, str] | None = None,
 ) -> None:
     """Move HEAD and our entries of the index: both, or neither."""
+    moved = False
     try:
         with _own_entries(repo, files, len(new)) as own:
             env = {**own.extra, **(who or {})}
             with references.locked(repo, new, parent, words, env) as move:
                 own.put(new)
                 move()
+            moved = True
             own.settle()
     except GitError as error:
+        if moved:  # only something of ours could not be removed: the next command does
+            return
         if error.code == GitError.code and head(repo) != parent:
             raise MovedError(error.message) from error
         raise

@@ -93,20 +93,6 @@ def test_a_killed_note_is_completed_by_the_next_command(repo: Path, memory: Path
     git(repo, "fsck", "--strict")
 
 
-def test_the_number_of_a_killed_command_may_be_another_process_s_by_now(
-    repo: Path, memory: Path, learnloop: Run
-) -> None:
-    """In a container numbers begin anew at 1: the index is taken back all the same."""
-    killed(repo, "the index is put in place, HEAD has not moved", "note", RULE)
-    (kept,) = repo.rglob("was-*")
-    kept.rename(kept.with_name(f"was-{os.getpid()}{kept.suffix}"))
-    (repo / ".git" / "index.lock").write_text(f"learnloop-lock pid={os.getpid()}\n")
-    assert learnloop("sync", cwd=repo).code == 0
-    assert git(repo, "status", "--porcelain") == ""
-    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
-    assert list(repo.rglob("was-*")) == []
-
-
 @pytest.mark.parametrize("moment", ENDS)
 def test_a_killed_end_of_a_run_keeps_each_held_note_once(repo: Path, memory: Path, learnloop: Run, moment: str) -> None:
     """A held note that says it is new, has a name of its own or replaces a lesson is no second one when repeated."""
@@ -145,6 +131,20 @@ def test_a_note_that_a_killed_end_kept_is_not_told_as_held_or_dropped(
     assert learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]["held"] == 1
     ran = learnloop("run", *words, "--run", "s", "--json", cwd=repo)
     assert ran.json["dropped"] == ["Water the plants."]
+
+
+def test_the_number_of_a_killed_command_may_be_another_process_s_by_now(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """In a container numbers begin anew at 1: the index is taken back all the same."""
+    killed(repo, "the index is put in place, HEAD has not moved", "note", RULE)
+    (kept,) = repo.rglob("was-*")
+    kept.rename(kept.with_name(f"was-{os.getpid()}{kept.suffix}"))
+    (repo / ".git" / "index.lock").write_text(f"learnloop-lock pid={os.getpid()}\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+    assert list(repo.rglob("was-*")) == []
 
 
 @pytest.mark.parametrize("moment", ["one of two files is written", "the index is put in place, HEAD has not moved"])
