@@ -11,7 +11,7 @@ from learnloop_md import readings
 from learnloop_md.hidden import hidden, without
 from learnloop_md.hints import Hints
 from learnloop_md.poison_shapes import AUTONOMY, FORMS, INSTRUCTION, WHY, Form
-from learnloop_md.poison_words import DANGEROUS, HARMLESS
+from learnloop_md.poison_words import ACTING, DANGEROUS, HARMLESS
 
 
 class Poison(NamedTuple):
@@ -97,6 +97,12 @@ _IS_FORBIDDEN = (
     r"(?:forbidden|banned|prohibited|disallowed|blocked|refused|rejected"
     r"|not (?:allowed|permitted|an option|acceptable))\b"
 )
+# What nobody does without asking: "never push without asking", where only the deed may follow the negation.
+_ONLY_ASKED = (
+    rf"\b(?:never|do not|don't|dont|must not|may not|cannot|can't|no ?(?:one|body) (?:may|should)) "
+    rf"(?={DANGEROUS}|(?:run|execute|commit|change|edit|remove|install|write|migrate|use)\b)"
+    r"(?:(?!and |but |then |just |or )[\w'./-]{1,30} ){1,8}$"
+)
 _REFUSES = (
     r"(?: [\w'-]{1,20}){1,10}? (?:rejects?|refuses?|blocks?|denies|fails|stops"
     r"|(?:is|are|gets?) (?:rejected|refused|blocked|denied|stopped|not)|cannot|can't|may not|must not)\b"
@@ -140,8 +146,12 @@ def _is_harmless(said: str, match: re.Match[str], form: Form) -> bool:
         return False
     if re.match(HARMLESS, said[match.end() : match.end() + 100]):
         return True
+    if not form.risky:
+        return False
     begin, end = _clause(said, match.start(), match.end())
-    return form.risky and not re.search(DANGEROUS, f"{said[begin : match.start()]} {said[match.end() : end]}")
+    if match[0].startswith("without") and re.search(_ONLY_ASKED, said[begin : match.start()]):
+        return True
+    return not re.search(f"{DANGEROUS}|{ACTING}", f"{said[begin : match.start()]} {said[match.end() : end]}")
 
 
 def _clause(said: str, start: int, end: int) -> tuple[int, int]:
