@@ -41,12 +41,13 @@ _OVERRIDES = (
     Form(
         INSTRUCTION,
         rf"\b{w.DROP} (?:the |these |those )?(?:previous|prior|above|preceding|earlier|safety|system) {w.TWO}(?:rules"
-        rf"|guidelines|guidance(?! (?:on|about|for|in)\b)|constraints|restrictions|policies|messages|commands)\b|\b{w.DROP} (?:the |any |all )?(?:safety"
+        rf"|guidelines|guidance(?! (?:on|about|for|in)\b)"
+        rf"|constraints|restrictions|policies|messages|commands)\b|\b{w.DROP} (?:the |any |all )?(?:safety"
         rf"|system) (?:policy|rule|guideline|instructions?)\b|\b{w.DROP} your {w.TWO}{w.RULES}\b|\b{w.DROP} {w.EVERY} "
         rf"(?:of )?(?:the |your |its )?{w.EARLIER} {w.TWO}{w.RULES}\b",
         w.RULE_WORDS,
     ),
-    Form(INSTRUCTION, rf"\b{w.DROP} {w.THESE}{w.TOLD} {w.BEFORE_THIS}", w.TOLD_WORDS),
+    Form(INSTRUCTION, rf"\b(?:{w.DROP}|drop) {w.THESE}{w.TOLD} {w.BEFORE_THIS}", w.TOLD_WORDS),
     Form(
         INSTRUCTION,
         rf"\b(?:{w.THESE}{w.TOLD} {w.BEFORE}|(?:the|all|any|every|your|those) {w.EARLIER} {w.TOLD}|^{w.EARLIER} "
@@ -227,8 +228,9 @@ _ALONE = (
     ),
     Form(
         AUTONOMY,
-        rf"\b(?:never|do not|don't|dont|no need to|without|stop) (?:ever )?(?:(?:ask|consult|check with|confirm with"
-        rf"|wait for)(?:ing)?(?: (?:{w.PERSON}|me|first)){{0,2}}|(?:bother|disturb|trouble|pester|interrupt)(?:ing)? "
+        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|without|stop) (?:ever )?"
+        rf"(?:(?:ask|consult|check with|confirm with|wait for)(?:ing)?(?: (?:{w.PERSON}|me|first)){{0,2}}"
+        rf"|(?:bother|disturb|trouble|pester|interrupt)(?:ing)? "
         rf"{w.PERSON}(?: (?:with|by|for) (?:[\w-]{{1,20}} ){{0,2}}?[\w-]{{1,20}})?) (?:before|prior to|when|if) (?:you "
         rf")?(?=[^,;.]{{0,40}}?(?:{w.DANGEROUS}|{w.ACTING}))|\b(?:before|when) (?=[^,;.]{{0,40}}?(?:{w.DANGEROUS}"
         rf"|{w.ACTING}))[^,;.]{{1,60}}, (?:never|do not|don't|dont|no need to) (?:ask|consult|check with|confirm with"
@@ -239,7 +241,8 @@ _ALONE = (
     Form(
         AUTONOMY,
         rf"\bwithout (?:any |prior |explicit |further |human |user |manual |first )*(?:{w.LEAVE}|human review|human "
-        rf"oversight|supervision|(?:asking|waiting|confirming|checking)(?: (?:for|with))?(?: {w.PERSON})?(?: "
+        rf"oversight|supervision|(?:(?:bothering|stopping|having) to ask|asking|waiting|confirming"
+        rf"|checking)(?: (?:for|with))?(?: {w.PERSON})?(?: "
         rf"{w.LEAVE})?(?: first)?(?=[ .!,;:]|$))(?! (?:dialog|button|email|step|screen|page|modal|code|token|form"
         rf"|field|mail|link|banner))|\bnever (?:stop|pause) (?:to|and) (?:ask|confirm|check)|\b(?:skip|suppress|avoid"
         rf"|disable|bypass) (?:all |any |the )?confirmations?(?: (?:prompts?|dialogs?|steps?))?\b",

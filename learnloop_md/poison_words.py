@@ -34,7 +34,7 @@ _END = r"(?=[.,;:!?)]| ?[–—-]|$| (?:and|but|then|or|instead|completely|entir
 _HERE = r"this (?:line|point|message|text|file|note|lesson|one|rule|paragraph|sentence)\b"
 _BEFORE = (
     r"(?:(?:that|which|who|is|are|was|were|stands?|came|comes?|been|has|have|had|you|i|we|listed|stated|given|written"
-    r"|shown|said|told|received|got|set out) ){0,4}"
+    r"|shown|said|told|received|got|set out|to) ){0,5}"
 )
 _TIME = r"(?:above|before|earlier|previously|so far|until now|beforehand)"
 _FROM = rf"(?:above|before|up to|until|preced(?:e|es|ed|ing)) {_HERE}"
@@ -46,7 +46,8 @@ ORDERS = (
     r"|names?|ids?))"
 )
 RULES = any_of(
-    "rules? guidelines? guidance(?!_(?:on|about|for|in)\\b) messages? contexts? commands? polic(?:y|ies) constraints? restrictions? limitations? safety"
+    r"rules? guidelines? guidance(?!_(?:on|about|for|in)\b) messages? contexts? commands? polic(?:y|ies) constraints?"
+    r" restrictions? limitations? safety"
 )
 TELL = any_of(
     "reveal print output show repeat display leak disclose dump expose recite return tell_me give_me write_out"
@@ -55,8 +56,8 @@ SAID = any_of("said told written given read instructed above before so_far previ
 ORDER_WORDS = hints("instruction directive prompt guardrail orders programming training safeguard message")
 RULE_WORDS = hints("rule guideline guidance message context command polic constraint restriction limit safety")
 TOLD_WORDS = hints(
-    "instruction directive direction orders rules guideline guidance constraint restriction polic prompt command message"
-    " text"
+    "instruction directive direction orders rules guideline guidance constraint restriction polic prompt command"
+    " message text"
 )
 PERSON = r"(?:the |a |your |any )?" + any_of(
     "users? humans? developers? operators? owners? maintainers? persons? people anyone anybody reviewers?"
