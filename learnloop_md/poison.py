@@ -38,7 +38,7 @@ def _all(text: str) -> Iterator[Poison]:
         what = "a direction control" if code == "bidi-control" else "hidden characters"
         yield Poison(code, text.count("\n", 0, at) + 1, f"holds {what}")
     text = without(text)
-    rows = [(line, tuple(readings.readings(paragraph))) for line, paragraph in readings.paragraphs(text)]
+    rows = [(line, tuple(readings.readings(said))) for line, said in _paragraphs(text)]
     # Most texts hold few of the words that the forms need, and patterns are dear.
     words = _hints().held("\n".join(said for _, some in rows for said in some))
     for line, some in rows if words else ():
@@ -47,9 +47,20 @@ def _all(text: str) -> Iterator[Poison]:
     for line, said in readings.unseen(text):
         if code := _judged(readings.readings(said)) or (INSTRUCTION if re.search(_ORDER, said) else ""):
             yield Poison(code, line, "gives an order where no reader sees it")
-    for line, said in readings.encoded(text):
-        if code := _judged(readings.readings(said)):
-            yield Poison(code, line, f"{WHY[code]}, encoded")
+    for line, inner in readings.encoded(text):
+        for _, said in _paragraphs(inner):
+            if code := _judged(readings.readings(said)):
+                yield Poison(code, line, f"{WHY[code]}, encoded")
+                break
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """The paragraphs of a text in each of its renderings, what is the same in two of them once."""
+    first, *more = readings.renderings(text)
+    rows = list(readings.paragraphs(first))
+    yield from rows
+    seen = {said for _, said in rows} if more else ()
+    yield from ((line, said) for other in more for line, said in readings.paragraphs(other) if said not in seen)
 
 
 @cache
