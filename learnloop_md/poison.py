@@ -100,7 +100,14 @@ _NEGATION = (
 _SPEAKING = (
     r"\b(?:said|says|saying|texts?|such|like|attack\w*|inject\w*|phrases?|strings?|contain\w*|treat|payload|example"
     r"|e\.g|wrote|reads?|reading|message|literal|detect\w*|quote\w*|mention\w*|issue|comment|readme|titled|called|named"
-    r"|poison\w*|jailbreak\w*|words?|tells?|asks?|told|asked|sends?|expects?|refus\w*|flags?|fixture|suite)\b"
+    r"|poison\w*|jailbreak\w*|words?|tells?|asks?|told|asked|sends?|expects?|refus\w*|flags?|fixture|suite"
+    # German, French, Spanish, Italian, Portuguese; a text is read without its accents as well.
+    r"|steht|stehen|sagt|sagte|behauptet|lautet|enth[äa]lt|enthalten|satz|meldung|nachricht|zitat|zitier\w*"
+    r"|angriff\w*|beispiel\w*|erkennt"
+    r"|contient|contenait|disait|dit|demandait|demande|phrase|attaque|exemple|cit[ée]e?s?|signaler|d[ée]tecte"
+    r"|dice|dec[íi]a|conten[íi]a|contiene|ped[íi]a|pide|mensaje|frase|ataque|ejemplo|citamos|detecta"
+    r"|diceva|conteneva|chiedeva|chiede|messaggio|esempio|attacco|citato|segnala\w*|rileva"
+    r"|diz|dizia|continha|cont[ée]m|pedia|pede|mensagem|exemplo|cit[áa]mos|deteta)\b"
 )
 # What follows it forbids it: "skipping the safety checks is forbidden", "without approval the queue rejects it".
 _IS_FORBIDDEN = (
@@ -118,7 +125,7 @@ _REFUSES = (
     r"(?: [\w'-]{1,20}){1,10}? (?:rejects?|refuses?|blocks?|denies|fails|stops"
     r"|(?:is|are|gets?) (?:rejected|refused|blocked|denied|stopped|not)|cannot|can't|may not|must not)\b"
 )
-_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"))
+_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("»", "«"), ("„", "“"), ("„", "”"))
 _SENTENCE_ENDS = (". ", "; ", "! ", "? ")
 
 
