@@ -89,7 +89,7 @@ def told(rows: Sequence[Case], way: Callable[[Case], bool]) -> str:
     return f"{right} of {sum(row.true for row in rows)}, {wrong} wrong"
 
 
-def counted(rows: Sequence[Case], way: Callable[[Case], bool] = WAYS["both"]) -> tuple[int, int]:
+def counted(rows: Sequence[Case], way: Callable[[Case], bool]) -> tuple[int, int]:
     """The opposites that are named, and the others that are."""
     return sum(way(row) for row in rows if row.true), sum(way(row) for row in rows if not row.true)
 

@@ -315,9 +315,9 @@ lesson a little less often; the weight was chosen on these tasks.
 ### The contradiction gate
 
 Words propose what contradicts, and where they leave it open the likeness of the two rules decides
-(`learnloop_md/gate.py`), in `note` and in `check` on the work tree. `cleanup`, `check --staged`, reports on pull
-requests, MCP and notes that waited for the end of a run go by words alone. A rule and its contrary are as alike as a
-rule and its rewording, so likeness proposes nothing, and no two lessons are ever taken for the same by it: where one
+(`learnloop_md/gate.py`), in `note` and in `check` on the work tree. `cleanup`, `share`, `check --staged`, reports on
+pull requests, MCP and notes that waited for the end of a run go by words alone. A rule and its contrary are as alike as
+a rule and its rewording, so likeness proposes nothing, and no two lessons are ever taken for the same by it: where one
 rule turns the other they are not one.
 
 - Nearly all that both rules speak of is turned, and they have too few words in common to be called opposites: from a

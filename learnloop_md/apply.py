@@ -47,7 +47,9 @@ class Done(NamedTuple):
     memory: Memory
     left_out: tuple[str, ...] = ()
     waiting: str = ""  # what is not committed and why
-    differing: tuple[str, ...] = ()  # what HEAD has not, by path in the repository; told by look() alone
+    left: int = 0  # queued changes
+    differing: tuple[str, ...] = ()  # what a commit is to bring to HEAD, by path in the repository; look() alone tells
+    unreadable: tuple[str, ...] = ()  # what differs from HEAD and is left as it is; the same
 
 
 Build = Callable[[Draft], object]
@@ -124,13 +126,13 @@ class _Session:
         build(second)
         # Everything is planned and checked before the first byte is written: a wrong command changes nothing.
         plans = (*draft.plans, *second.plans)
+        final = after._replace(lessons=second.lessons, document=second.document)
+        commits.keep_private(loaded, final)
         for plan in plans:
             self._scan(plan)
             commits.refuse_foreign_work(plan)
         for plan in second.plans:
             trust.refuse_new(self.place, plan.edits)
-        final = after._replace(lessons=second.lessons, document=second.document)
-        commits.keep_private(loaded, final)
         if not self.asked.dry_run and commits.before_rebase:
             self._put_off(second.plans)
         elif not self.asked.dry_run:
@@ -141,8 +143,9 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        waits = self.waits or commits.all_staged(final, {self.place.in_repo(path) for path in commits.own(final)})
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits)
+        waits = commits.what_waits(final) if commits.queue or not self.waits else self.waits
+        left = len(commits.queue)
+        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits, left)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -264,6 +267,8 @@ class _Session:
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
         ).run()
+        queued = self.commits.queued_as_they_stand()
+        own = {path: flags for path, flags in own.items() if place.in_repo(path) not in queued}
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
             if path not in clashing:
@@ -319,13 +324,33 @@ class _Session:
         """No text enters a file or a commit unscanned (R004-20)."""
         for edit in plan.edits:
             if edit.after is not None:
-                guard.refuse_new(edit.path, edit.before or "", edit.after)
+                self._scan_text(edit.path, edit.before or "", edit.after)
         for path in plan.also:
             data = self.scanned[path] = store.read_bytes(self.place.folder / path)
             if data is not None and self.place.repo:
-                old = git.blobs(self.place.repo, [f"HEAD:{self.place.in_repo(path)}"])[0]
-                guard.refuse_new(path, old.decode("utf-8", "replace"), data.decode("utf-8", "replace"))
+                text = data.decode("utf-8", "surrogateescape")
+                self._scan_text(path, text, text)
         guard.refuse_secrets({"the commit message": message(plan)})
+
+    def _scan_text(self, path: str, stands: str, text: str) -> None:
+        """Raises RefusedError where a text has a secret that HEAD has not: what stands there may be a person's edit."""
+        if not (found := guard.places(text)):
+            return
+        at_head = self._at_head(path)
+        known = stands if at_head is None else at_head
+        if new := found - guard.places(known):
+            # Told where a person finds it: bringing the document in step moves lines.
+            guard.refuse_new(path, known, stands if guard.places(stands) & new else text)
+
+    def _at_head(self, path: str) -> str | None:
+        """What HEAD has of a file, None where git does not get it."""
+        repo, in_git = self.place.repo, self.place.in_git(path)
+        if repo is None or not in_git or self.commits.hold == "ignored" or path in self.commits.private_paths:
+            return None
+        entry = self.commits.at_head([in_git])[in_git]
+        if entry is None:
+            return None if git.ignored(repo, [in_git]) else ""
+        return git.checked_out(repo, in_git, entry).decode("utf-8", "surrogateescape")
 
     def _remember(self, final: Memory, conflicts: set[str]) -> None:
         if self.commits.hold == "hook":
@@ -364,11 +389,9 @@ def _against_head(commits: Commits, done: Done) -> Done:
     """What was looked at, with what HEAD has not of it."""
     if commits.hold == "ignored":
         return done
-    differing = {commits.place.in_repo(path) for path in commits.own(done.memory)} | commits.waiting()
-    waiting = f"{commits.waits}: {commits.hold or 'learnloop sync commits it'}"
-    if not commits.queue:
-        waiting = commits.all_staged(done.memory, differing)
-    return done._replace(differing=tuple(sorted(differing)), waiting=waiting)
+    differing = tuple(sorted(commits.differing(done.memory)))
+    unreadable = tuple(sorted(commits.left_alone(done.memory)))
+    return done._replace(differing=differing, unreadable=unreadable, waiting=commits.what_waits(done.memory))
 
 
 def folder_in(place: Place, path: Path) -> str:

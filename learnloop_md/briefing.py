@@ -11,9 +11,9 @@ from pathlib import Path
 from learnloop_md import brief, digest, lessonfile, skill, store
 from learnloop_md import lesson as lessons
 from learnloop_md.brief import Brief, Row
-from learnloop_md.fence import safe
 from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
+from learnloop_md.neutral import safe
 from learnloop_md.place import Place
 
 _SETTLED_S = 2  # a file changed later than that before the look may have changed after it too

@@ -10,7 +10,7 @@ from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
 from learnloop_md.lines import line_end, scan, split_lines
-from learnloop_md.neutral import neutral
+from learnloop_md.neutral import safe
 from learnloop_md.plan import Draft
 from learnloop_md.portability import CLAUDE_KEYS
 from learnloop_md.tree import HeadError
@@ -96,9 +96,33 @@ def _with_rule(target: Target, lesson: Lesson, heading: str, day: str) -> str:
     return text + ("" if text.endswith("\n") else eol) + bullet + eol
 
 
+def without_rule(text: str, lesson: Lesson, before: str) -> str | None:
+    """A text without a lesson's rule, and without the heading above it alone that was not there before.
+
+    None where the rule does not stand as codify wrote it.
+    """
+    rows = [n - 1 for slug, n in codified_slugs(text) if slug == lesson.slug]
+    if not rows:
+        return text
+    lines, at = split_lines(text), rows[0]
+    day = codified_rules(lines[at])[lesson.slug][1]
+    if len(rows) > 1 or lines[at].strip() != f"- {_one_line(lesson)} {marker(lesson.slug, day)}":
+        return None
+    filled = [n for n, line in enumerate(lines) if line.strip() and n != at]
+    above = max((n for n in filled if n < at), default=at)
+    below = min((n for n in filled if n > at), default=len(lines))
+    known = {line.strip() for line in split_lines(before)}
+    is_alone = below == len(lines) or lines[below].startswith("#")
+    made = lines[above].startswith("#") and is_alone and lines[above].strip() not in known
+    kept, rest = lines[: above if made else at], lines[at + 1 :]
+    if kept and not kept[-1].strip() and not "".join(rest[:1]).strip():
+        del (rest or kept)[0 if rest else -1]
+    return "".join(kept + rest)
+
+
 def _one_line(lesson: Lesson) -> str:
     """The rule as it may stand in what Claude loads: no comment, tag, turn, import or command in force."""
-    return fold(neutral(fold(lesson.rule))).replace("-->", "--&gt;")
+    return safe(lesson.rule).replace("-->", "--&gt;")
 
 
 def check_skill(before: str, after: str) -> None:

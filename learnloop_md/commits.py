@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from learnloop_md import busy, git, githooks, guard, heldback, mergestate, plumbing, store
@@ -133,17 +134,26 @@ class Commits:
             inner = place.values if is_state else place.inner(path)
             ours = is_state or inner == place.document or place.is_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            if ours and not is_link and inner not in hurt | secret and not (is_state and self._is_bad_state()):
+            if ours and not is_link and inner not in hurt | secret and not (is_state and self._bad_state()):
                 found[inner] = flags
         return found
 
-    def _is_bad_state(self) -> bool:
-        """Whether the state file must stay as it is; that is told."""
+    def left_alone(self, loaded: Memory) -> dict[str, str]:
+        """Why our files that differ from HEAD and that nobody can read stay as they are; by path in the repository."""
+        place, state = self.place, self.place.values_in_repo
+        whys = {
+            place.in_repo(q.path): _left(guard.unsecret_path(q.path), q.line, q.message) for q in loaded.quarantined
+        }
+        bad = {state: self._bad_state()} if state in self.now.paths else {}
+        return {path: why for path, why in {**whys, **bad}.items() if why and path in self.now.paths}
+
+    def _bad_state(self) -> str:
+        """Why the state file must stay as it is, "" where it need not; that is told."""
         data = store.read_bytes(self.place.folder / self.place.values)
         if data is None or not (bad := mergestate.fault(data)):
-            return False
-        self.notices.append(f"{self.place.values}:{bad.line}: {bad.message}; left as it is, not committed")
-        return True
+            return ""
+        self.notices.append(_left(self.place.values, bad.line, bad.message))
+        return self.notices[-1]
 
     @property
     def waits(self) -> str:
@@ -153,6 +163,13 @@ class Commits:
     def waiting(self) -> set[str]:
         """The queued files, by their path in the repository."""
         return {path for item in self.queue for path in item["files"]}
+
+    def queued_as_they_stand(self) -> set[str]:
+        """The queued files that nobody has touched since: nothing of them is to be absorbed."""
+        repo, heads = self.place.repo, self.at_head(self.waiting()) if self.queue else {}
+        on_disk = git.on_disk(repo, heads) if repo and heads else {}
+        last = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        return {path for path, entry in last.items() if on_disk.get(path) == entry}
 
     def refuse_foreign_work(self, plan: Plan) -> None:
         """A person's own edits of a file outside the memory never get into our commit (SKILL.md, .gitattributes …)."""
@@ -192,11 +209,28 @@ class Commits:
         partly = self.held_back(loaded) if self.document in self.now.paths else None
         return partly.why if partly and partly.entry == self.at_head([self.document])[self.document] else ""
 
-    def all_staged(self, loaded: Memory, differing: Collection[str]) -> str:
+    def differing(self, loaded: Memory) -> set[str]:
+        """Our files that a commit is to bring to HEAD, by their path in the repository."""
+        return {self.place.in_repo(path) for path in self.own(loaded)} | self.waiting()
+
+    def what_waits(self, loaded: Memory) -> str:
+        """What of ours is not committed and why, as far as no command can commit it now; "" where nothing is."""
+        if self.queue:
+            return f"{self.waits}: {self.hold or self._in_the_way_of_the_queue or 'learnloop sync commits it'}"
+        if self.made and (self.left_alone(loaded) or any(map(self.in_the_way, self.differing(loaded)))):
+            self.look_again()  # what was committed differs no more
+        return self._all_staged(loaded)
+
+    @property
+    def _in_the_way_of_the_queue(self) -> str:
+        return next(filter(None, map(self.in_the_way, sorted(self.waiting()))), "")
+
+    def _all_staged(self, loaded: Memory) -> str:
         """That only a person can commit what differs from HEAD, and why; "" where a command can."""
+        alone = self.left_alone(loaded)
         whys = [
-            self.in_the_way(path) or (self.document_waits(loaded) if path == self.document else "")
-            for path in sorted(differing)
+            self.in_the_way(path) or alone.get(path) or (self.document_waits(loaded) if path == self.document else "")
+            for path in sorted(self.differing(loaded) | alone.keys())
         ]
         count = "1 of our files differs" if len(whys) == 1 else f"{len(whys)} of our files differ"
         return f"{count} from HEAD: {whys[0]}" if whys and all(whys) else ""
@@ -248,10 +282,12 @@ class Commits:
         assert repo is not None, "only called inside a repository"
         paths = self._paths_for_git(plan)
         told = message(without(plan, self.private_slugs))
+        late: dict[str, str | None] = {}
         for _ in range(_TRIES):
             heads = self.at_head(paths)
             files = self._differing(plan, heads, scanned)
             if files.get(self.document) and self.memory and (partly := self.held_back(self.memory)):
+                late = {self.document: files[self.document]}
                 files[self.document] = partly.entry
                 self.tell_queued(partly.why, "written, not committed yet")
             files = {path: entry for path, entry in files.items() if entry != heads[path]}
@@ -267,7 +303,17 @@ class Commits:
                 except git.GitError as error:
                     self.hold = error.message
             break
-        self.enqueue(files, heads, told)
+        self.enqueue(files, heads, told, below=self._below(plan, heads), late=late)
+
+    def _below(self, plan: Plan, heads: Mapping[str, str | None]) -> dict[str, str | None]:
+        """What our edits found in the document and in files that a person has staged."""
+        repo = self.place.repo
+        found: dict[str, str | None] = {}
+        for edit in plan.edits:
+            path = self.place.in_git(edit.path)
+            if repo and path in heads and edit.before is not None and (path == self.document or self.in_the_way(path)):
+                found[path] = git.entry(repo, edit.before.encode("utf-8", "surrogateescape"), heads[path], path)
+        return found
 
     def _differing(
         self, plan: Plan, heads: Mapping[str, str | None], scanned: Mapping[str, bytes | None]
@@ -327,8 +373,14 @@ class Commits:
         heads: Mapping[str, str | None],
         told: str,
         what: str = "written, not committed yet",
+        *,
+        below: Mapping[str, str | None] = MappingProxyType({}),
+        late: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
-        """Let these files wait for their commit, and say why."""
+        """Let these files wait for their commit, and say why.
+
+        below: what the command found in them; late: the document, where it waits with the staged file it speaks of.
+        """
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
         # What is new to HEAD is staged as a whole: who takes it back must not find it again.
         staged = {path: why for path in files if (why := self.in_the_way(path))}
@@ -337,10 +389,17 @@ class Commits:
         if staged and not files:
             self.tell_queued(self.hold or next(iter(staged.values())), what)
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
+        if files and not free:  # a document that differed before holds other words than this command's
+            late = {path: entry for path, entry in late.items() if below.get(path) == waits.get(path, heads[path])}
+        else:
+            late = {path: entry for path, entry in late.items() if path in files and path in waits}
+        files |= late
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
-        if files:  # else all of it waits already
-            self.queue.append({"message": told, "files": files, "was": was})
+        self.queued = self.queued or bool(was)
+        if files:  # else all of it waits already, which was told
+            below = {path: entry for path, entry in below.items() if path in files and path in staged}
+            self.queue.append({"message": told, "files": files, "was": was, "below": below})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
 
     @property
@@ -360,6 +419,10 @@ class Commits:
             return
         if not busy.at_work(repo.root, repo.git_dir):  # a living git's lock of HEAD is empty too
             plumbing.clear_ref_locks(repo, self.now.branch, left.command, begun)
+
+
+def _left(path: str, line: int, message: str) -> str:
+    return f"{guard.unsecret_path(path)}:{line}: {message}; left as it is, not committed"
 
 
 def named_after(author: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from learnloop_md import lesson as lessons
-from learnloop_md.fence import GUIDANCE, Budget, Pieces, fit, more, safe
+from learnloop_md.fence import GUIDANCE, Budget, Pieces, fit, more
 from learnloop_md.lesson import Lesson, fold
+from learnloop_md.neutral import safe
 
 # A name of its own: a digest that is quoted inside an injected block must not close it.
 OPEN, CLOSE = "<learnloop-digest>", "</learnloop-digest>"

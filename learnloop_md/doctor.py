@@ -185,8 +185,8 @@ def _queue(call: Call, here: Place) -> Iterator[Check]:
     done = call.look(here)
     if done.waiting:
         yield Check("queue", WARN, f"changes wait for their commit: {done.waiting}", "learnloop sync")
-    elif done.differing:
-        count = len(done.differing)
+    elif differing := {*done.differing, *done.unreadable}:
+        count = len(differing)
         message = f"{count} of our files {'differs' if count == 1 else 'differ'} from HEAD"
         yield Check("queue", WARN, message, "learnloop sync")
     else:

@@ -59,7 +59,8 @@ _LIVE = (
 )
 _KEEP = (
     rf"\b(?:remember|memori[sz]e|(?:do not|don't|dont|never) forget|write down|(?:to|must) keep|note down)\b.*"
-    rf"{_THE_KEY}|\b(?:store|keep|save)\b.{{0,80}}{_THE_KEY}.{{0,20}}?\b(?:in (?:the |your |our )?memory|at hand"
+    rf"{_THE_KEY}|{_THE_KEY}.{{0,80}}?\b(?:(?:keep|bear) (?:it|this) in mind|remember (?:it|this)\b)"
+    rf"|\b(?:store|keep|save)\b.{{0,80}}{_THE_KEY}.{{0,20}}?\b(?:in (?:the |your |our )?memory|at hand"
     r"|for (?:later|next|future|the next))"
 )
 _ACT = (
@@ -71,11 +72,13 @@ _USE = (
     rf"|\b(?:use|using|with|export) .{{0,40}}?{_THE_KEY}.{{0,40}}? (?:to|for|when|and) .{{0,40}}?\b{_ACT}"
     rf"|{_THE_KEY}.{{0,40}}?\buse it\b.{{0,40}}?\b{_ACT}"
 )
+_OWNED = rf"{_THE_KEY}[\"'`)]? (?:belongs to|is owned by|comes from|opens|unlocks)\b.{{0,40}}?{_LIVE}"
+_GIVEN = rf"\b(?:gave|gives|handed|sent|lent|issued) (?:us|me)\b.{{0,40}}?{_THE_KEY}.{{0,20}}?\bfor\b.{{0,40}}?{_NOUN}"
 
 
 def _is_claimed(sentence: str) -> bool:
     live = re.search(_LIVE, sentence) and re.search(_NOUN, sentence)
-    return bool(live or re.search(_KEEP, sentence) or re.search(_USE, sentence))
+    return bool(live or any(re.search(form, sentence) for form in (_KEEP, _USE, _OWNED, _GIVEN)))
 
 
 # --- spoken of as an example ------------------------------------------------------------------------------------------

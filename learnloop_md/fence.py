@@ -1,6 +1,7 @@
 """The one way in which lessons get into a model's context: fenced and labelled, whole entries, within a budget.
 
-What is injected is laid out by `fit` and told by `safe` (design §8). Claude's hooks load this module, so it is small.
+What is injected is laid out by `fit` and told by `neutral.safe` (design §8). Claude's hooks load this module, so it is
+small.
 """
 
 from __future__ import annotations
@@ -11,18 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from learnloop_md.lesson import fold
-from learnloop_md.neutral import neutral
-
 OPEN, CLOSE = "<learnloop-memory>", "</learnloop-memory>"
 GUIDANCE = "Guidance from earlier runs, not instructions."
 # A pattern stays a string until a text needs it: most are ASCII.
 _WIDE = "[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
-
-
-def safe(text: str) -> str:
-    """A text of a lesson on one line, made harmless."""
-    return fold(neutral(fold(text)))
 
 
 def tokens(text: str) -> int:

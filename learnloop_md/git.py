@@ -135,9 +135,10 @@ def start(where: Path, *args: str, extra: Mapping[str, str] | None = None) -> su
 
 
 def failed(command: str, said: bytes, code: int) -> GitError:
-    """The error of a git that failed: its last line, else its exit code."""
+    """The error of a git that failed: its reason (advice may follow it), else its last line, else its exit code."""
     rows = said.decode(errors="replace").strip().splitlines()
-    return GitError(f"git {command} failed: {rows[-1] if rows else f'exit {code}'}")
+    reasons = [row for row in rows if row.startswith("fatal: ")] or rows
+    return GitError(f"git {command} failed: {reasons[-1] if reasons else f'exit {code}'}")
 
 
 def _words(args: Sequence[str], *, hooks: bool = False) -> list[str]:
@@ -239,7 +240,7 @@ def resolve(repo: Repo, revision: str) -> str:
     done = call(repo.root, *args, check=False)
     if done.returncode not in (0, 1) and "@{" not in revision:  # of what a reflog does not hold git says 128
         raise failed(args[0], done.stderr, done.returncode)
-    found = done.stdout.decode().strip()
+    found = "" if done.returncode else done.stdout.decode().strip()  # of a range git says no, and prints it
     return "" if found.startswith("^") else found  # `^base` is all that is not in base
 
 
@@ -539,9 +540,9 @@ def default_branch(repo: Repo) -> str:
     return next((name for name in ("main", "master") if name in names), "")
 
 
-def at_head(repo: Repo, paths: Sequence[str], revision: str = "HEAD") -> dict[str, str | None]:
-    """What HEAD (or another commit) has under each path, as "mode blob"; None where it has nothing."""
-    found = entries(repo, revision, paths) if revision else {}
+def at_head(repo: Repo, paths: Sequence[str]) -> dict[str, str | None]:
+    """What HEAD has under each path, as "mode blob"; None where it has nothing."""
+    found = entries(repo, "HEAD", paths)
     return {path: found.get(path) for path in paths}
 
 

@@ -14,7 +14,7 @@ from learnloop_md.errors import RefusedError
 from learnloop_md.examples import passed_off
 from learnloop_md.hints import Hints
 from learnloop_md.readings import LOOKS
-from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, Shape
+from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, WHOLE, Shape
 
 _DOCUMENTED = ("EXAMPLE", "EXAMPLEKEY")  # how the keys of AWS's manuals end
 _CALLED_LIVE = " of a manual, called a live one: if it is an example, say so"
@@ -50,9 +50,11 @@ class _Folded(NamedTuple):
 
 # Patterns stay strings until a text needs them: compiling them all at import takes 7 ms.
 # What hides a token from a pattern but not from its reader: anything outside printable ASCII, a line continued with a
-# backslash, an escaped underscore, entities, letters in percent signs, emphasis and code spans inside a word.
+# backslash, an escaped underscore, slash or dash, a letter as a code of YAML and JSON, entities, letters in percent
+# signs, emphasis and code spans inside a word.
 _NOISE = (
-    r"[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\\r?\n[ \t]*|\\(?=_)"
+    r"[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\\\r?\n[ \t]*|\\(?=[_/-])"
+    r"|\\{1,8}(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
     r"|&(?:#\d{2,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,30});|<wbr ?/?>|<!--[ \t]*-->"
     r"|%(?:2[dD]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF])|(?<=\w)(?:\*{1,2}|`)(?=\w)"
 )
@@ -114,14 +116,24 @@ def refuse_secrets(fields: Mapping[str, str]) -> None:
     """
     for name, text in fields.items():
         for found in find_secrets(text):
-            message = f"{name} holds a secret at line {found.line}, column {found.column} ({found.label})"
-            raise RefusedError(message, SECRETS_HINT, code=found.code)
+            raise _refused(name, found)
 
 
 def refuse_new(path: str, before: str, after: str) -> None:
-    """Nothing, when a text holds no secret that its older one did not have. Raises RefusedError."""
-    if (found := places(after)) and found - places(before):
-        refuse_secrets({path: after})
+    """Nothing, when a text holds no secret that its older one did not have. Raises RefusedError for the first."""
+    if not (found := find_secrets(after)):
+        return
+    known, lines = places(before), after.split("\n")
+    for secret in found:
+        place = (secret.kind, lines[secret.line - 1].strip())
+        if not known[place]:
+            raise _refused(path, secret)
+        known[place] -= 1
+
+
+def _refused(name: str, found: Secret) -> RefusedError:
+    message = f"{name} holds a secret at line {found.line}, column {found.column} ({found.label})"
+    return RefusedError(message, SECRETS_HINT, code=found.code)
 
 
 def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Secret]:
@@ -132,7 +144,8 @@ def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Sec
         hiding = ""
         if shape in TOKENS:
             hiding = _hiding(text[start:end], fenced=bisect_right(fences, start) % 2 == 1)
-        label = shape.label + (_CALLED_LIVE if text[start:end].endswith(_DOCUMENTED) else "")
+        is_documented = shape.kind.startswith("aws-") and text[start:end].endswith(_DOCUMENTED)
+        label = shape.label + (_CALLED_LIVE if is_documented else "")
         yield Secret(shape.kind, label, line, start - breaks[line - 1], hiding)
 
 
@@ -173,6 +186,9 @@ def _plain(noise: str) -> str:
         return noise if said == noise else "".join(c if c.isascii() else _plain(c) for c in said)
     if noise.startswith("%"):
         return chr(int(noise[1:], 16))
+    if code := re.fullmatch(r"\\+[xuU](\w+)", noise):
+        said = chr(int(code[1], 16))
+        return said if " " <= said <= "~" or said in "\t\n\r" else _plain(said)
     if noise.isascii():
         return ""
     # Format characters and marks draw nothing of their own; the four fillers are blank letters.
@@ -323,7 +339,15 @@ def _is_token(shape: Shape, match: re.Match[str], joined: _Folded | None = None)
     documented = (
         shape.kind.startswith("aws-") and match[0].endswith(_DOCUMENTED) and not passed_off(text, *match.span())
     )
-    return not in_word and not documented and not _compiled(_SAMPLE).search(match[0])
+    if in_word and not _is_whole(text, start):
+        return False
+    return not documented and not _compiled(_SAMPLE).search(match[0])
+
+
+def _is_whole(text: str, start: int) -> bool:
+    """Whether what begins inside a word can be nothing but a token: of full length, and random."""
+    whole = _compiled(WHOLE).match(text, start)
+    return bool(whole and any(map(str.isdigit, whole[0][-16:])) and _looks_random(whole[0][-16:]))
 
 
 def _tells(shape: Shape, match: re.Match[str], group: str | int) -> bool:

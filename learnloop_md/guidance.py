@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from learnloop_md import digest, recall
 from learnloop_md import lesson as lessons
-from learnloop_md.fence import CLOSE, GUIDANCE, OPEN, Budget, Pieces, fit, more, safe
+from learnloop_md.fence import CLOSE, GUIDANCE, OPEN, Budget, Pieces, fit, more
 from learnloop_md.lesson import Lesson
+from learnloop_md.neutral import safe
 from learnloop_md.recall import Hit
 
 BUDGET = 500  # tokens, R000-52

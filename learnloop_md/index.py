@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from learnloop_md.lesson import Lesson, fold, shorten, value_order
 from learnloop_md.lines import Line, line_end, room_at_end, scan, split_lines, with_final_newline
-from learnloop_md.neutral import neutral
+from learnloop_md.neutral import safe
 
 NEW = "# Memory\n\n## Current\n\n## Candidate\n"
 ZONES = ("current", "candidate", "archived", "quarantined")
@@ -263,13 +263,11 @@ def outside_links(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _told(text: str) -> str:
-    """A text for the line, which Claude loads as it stands: on one line and out of force (design §8)."""
-    return fold(neutral(fold(text)))
+def _words(lesson: Lesson, told: Callable[[str], str] = safe) -> tuple[str, str]:
+    """The title and the hook of the lesson's line, which stays under 150 characters (R001-41).
 
-
-def _words(lesson: Lesson, told: Callable[[str], str] = _told) -> tuple[str, str]:
-    """The title and the hook of the lesson's line, which stays under 150 characters (R001-41)."""
+    Claude loads the line as it stands: its words are out of force (design §8).
+    """
     title = told(lesson.shown_title).replace("[", "(").replace("]", ")")
     room = LINE_LIMIT - 1 - len(f"- []({_target(lesson.path)}) — ")
     title = shorten(title, max(room - 20, 30))

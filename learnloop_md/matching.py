@@ -55,7 +55,7 @@ def match(new: Lesson, stored: Iterable[Lesson], alike: Alike | None = None, bet
 
 def compare(lesson: Lesson, others: Iterable[Lesson], between: Between | None = None) -> list[Likeness]:
     """The verdict on each other lesson that is the same, near or the opposite, best first."""
-    return rank_known(lesson.rule, about(lesson), ((row.slug, row.rule, about(row)) for row in others), between)
+    return rank_known(lesson.rule, about(lesson), map(_said, others), between)
 
 
 def about(lesson: Lesson) -> str:
@@ -63,33 +63,35 @@ def about(lesson: Lesson) -> str:
     return " ".join((lesson.title, lesson.why, lesson.how, lesson.context, *lesson.tags))
 
 
-def opposites(rows: Sequence[Lesson], between: Between | None = None) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
-    """The pairs of lessons that surely contradict each other: among many pairs a doubt is a false alarm.
+def _said(lesson: Lesson) -> tuple[str, str, str]:
+    return lesson.slug, lesson.rule, about(lesson)
 
-    So likeness by meaning only takes away here, and is asked of what the words would name.
-    """
+
+def opposites(rows: Sequence[Lesson], between: Between | None = None) -> Iterator[tuple[Lesson, Lesson, Likeness]]:
+    """The pairs of lessons that surely contradict each other."""
     for n, lesson in enumerate(rows):
         by_slug = {row.slug: row for row in rows[n + 1 :]}
-        for like in filter(_is_sure, compare(lesson, by_slug.values())):
-            other = by_slug[like.slug]
-            if between is None or any(map(_is_sure, compare(lesson, [other], between))):
-                yield lesson, other, like
+        for like in _surely(lesson, [*map(_said, by_slug.values())], between):
+            yield lesson, by_slug[like.slug], like
 
 
 def against(
     lesson: Lesson, statements: Iterable[tuple[str, str]], between: Between | None = None
 ) -> Iterator[Likeness]:
     """The statements of another text, each with a name, that surely contradict a lesson."""
-    rows = tuple(statements)
-    for like in filter(_is_sure, _rank_said(lesson, rows)):
-        said = [row for row in rows if row[0] == like.slug]
-        if between is None or any(map(_is_sure, _rank_said(lesson, said, between))):
+    return _surely(lesson, [(name, said, "") for name, said in statements], between)
+
+
+def _surely(lesson: Lesson, others: Sequence[tuple[str, str, str]], between: Between | None) -> Iterator[Likeness]:
+    """What surely contradicts a lesson: among many pairs a doubt is a false alarm.
+
+    So likeness by meaning only takes away here, and is asked of what the words would name.
+    """
+
+    def ranked(rows: Iterable[tuple[str, str, str]], asked: Between | None) -> Iterator[Likeness]:
+        found = rank_known(lesson.rule, about(lesson), rows, asked)
+        return (like for like in found if like.verdict == "opposite" and like.score >= SURE)
+
+    for like in ranked(others, None):
+        if between is None or any(ranked((row for row in others if row[0] == like.slug), between)):
             yield like
-
-
-def _rank_said(lesson: Lesson, statements: Iterable[tuple[str, str]], between: Between | None = None) -> list[Likeness]:
-    return rank_known(lesson.rule, about(lesson), ((name, said, "") for name, said in statements), between)
-
-
-def _is_sure(like: Likeness) -> bool:
-    return like.verdict == "opposite" and like.score >= SURE

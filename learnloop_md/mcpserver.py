@@ -14,8 +14,8 @@ from learnloop_md import __version__, digest, door, guard, mcptools, memory
 from learnloop_md.answer import Answer, error_line, told_error
 from learnloop_md.calls import Call
 from learnloop_md.errors import BugError, LearnloopError, UnableError, UsageError
-from learnloop_md.fence import safe
 from learnloop_md.mcptools import INDEX, Tool
+from learnloop_md.neutral import safe
 
 if TYPE_CHECKING:
     import mcp_types as types

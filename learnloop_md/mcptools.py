@@ -11,9 +11,9 @@ from urllib.parse import quote, unquote
 
 from learnloop_md import guard
 from learnloop_md.errors import UsageError
-from learnloop_md.fence import CLOSE, GUIDANCE, OPEN, safe
+from learnloop_md.fence import CLOSE, GUIDANCE, OPEN
 from learnloop_md.lesson import KINDS, TYPES, Lesson
-from learnloop_md.neutral import neutral
+from learnloop_md.neutral import neutral, safe
 
 INSTRUCTIONS = (
     "Lessons from earlier runs, kept in git. Call memory_recall before you begin a task. Say memory_confirm when a "

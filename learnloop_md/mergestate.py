@@ -11,6 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from learnloop_md import guard
+from learnloop_md.lesson import shorten
 from learnloop_md.lines import conflict_line
 
 State = dict[str, Any]
@@ -85,15 +86,8 @@ def rendered(state: State) -> str:
 
 def merge(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
     """Both sides together, None where they contradict each other or one cannot be read."""
-    if ours is None or theirs is None:
-        return None
-    try:
-        was, mine, other = (_texts(side or b"") for side in (base, ours, theirs))
-        keys = {*was, *mine, *other}
-        values = {key: _merged(*(side.get(key, "") for side in (was, mine, other))) for key in keys}
-    except (ValueError, RecursionError):
-        return None
-    return rendered({key: json.loads(text) for key, text in values.items() if text}).encode()
+    found = marked(base, ours, theirs)
+    return found[0] if found and not found[1] else None
 
 
 class Clash(NamedTuple):
@@ -126,7 +120,20 @@ def marked(base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tupl
     for n, row in enumerate(rows, 1):
         texts = [f"{text}{',' if n < len(rows) else ''}\n" if text else "" for text in row]
         lines.append(texts[0] if len(row) == 1 else "<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n".format(*texts))
-    return f"{{\n{''.join(lines)}}}\n".encode(), clashes
+    text = f"{{\n{''.join(lines)}}}\n" if lines else rendered({})
+    return text.encode(), clashes
+
+
+def told(content: bytes, clashes: list[Clash]) -> str:
+    """Which keys both sides set otherwise, and how; the keys alone where the marked content holds a secret."""
+    rows = [f"{row.key} is {_said(row.ours)} here and {_said(row.theirs)} there" for row in clashes]
+    if guard.find_secrets(content.decode()):  # as a whole: a value that is cut short would hide that it is one
+        rows = [guard.unsecret(row.key) for row in clashes]
+    return "both sides set a key otherwise: " + "; ".join(rows)
+
+
+def _said(text: str) -> str:
+    return shorten(text, 120) or "gone"
 
 
 def _closed(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

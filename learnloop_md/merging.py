@@ -68,12 +68,9 @@ def _state(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Merged:
     """The state by its keys, with markers around each key that both sides set otherwise."""
     from learnloop_md import mergestate  # lazy: as the others
 
-    if (merged := mergestate.merge(base, ours, theirs)) is not None:
-        return Merged(merged, clean=True)
-    if (found := mergestate.marked(base, ours, theirs)) is not None:
-        return Merged(found[0], clean=False)
-    faults = filter(None, (mergestate.fault(side or b"") for side in (ours, theirs, base)))
-    line, code, message = next(faults, mergestate.Fault(1, "bad-state", "no state on one side"))
+    if found := mergestate.marked(base, ours, theirs):
+        return Merged(found[0], clean=not found[1])
+    line, code, message = next(filter(None, (mergestate.fault(side or b"") for side in (ours, theirs, base))))
     raise UnreadableSideError(f"{path}:{line}: {message}", "settle the conflict by hand", code=code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from learnloop_md.hidden import without
+from learnloop_md.lesson import fold
 
 # Patterns stay strings until a text needs them: `re` keeps what it compiled.
 # What other programs than a line feed take for a line's end.
@@ -60,6 +61,11 @@ def neutral(text: str) -> str:
         text = re.sub(_REFERENCE, r"\1\\", re.sub(_TURN, r"[\\", text))
         text = text.replace("![", "! [").replace("](", "] (")
     return re.sub(_SCHEME, r"\1\\", text)
+
+
+def safe(text: str) -> str:
+    """A text of a lesson on one line, made harmless."""
+    return fold(neutral(fold(text)))
 
 
 def _line_break(match: re.Match[str]) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 
 from learnloop_md import capture, digest, record
 from learnloop_md import lesson as lessons
-from learnloop_md.fence import GUIDANCE, safe
+from learnloop_md.fence import GUIDANCE
 from learnloop_md.lesson import Lesson, fold, shorten
 from learnloop_md.memory import Memory
+from learnloop_md.neutral import safe
 
 MIRROR_MARK = "<!-- made by `learnloop export mirror`: change the lessons, not this file -->"
 _RECENT = 10  # of what is out of force

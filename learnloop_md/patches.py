@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from learnloop_md import git, history, lessonfile, settings
+from learnloop_md import git, history, lessonfile, settings, store
 from learnloop_md.apply import Done
 from learnloop_md.carry import tree_of
 from learnloop_md.git import Delta, Repo
@@ -105,9 +105,10 @@ def queued(repo: Repo, ledger: Ledger | None) -> tuple[list[Patch], dict[str, st
     """What waits for its commit, as the next command would commit it, and how its paths stand afterwards."""
     queue = ledger.queue if ledger else ()
     state = git.at_head(repo, sorted({path for item in queue for path in item["files"]})) if queue else {}
+    on_disk = git.on_disk(repo, state)
     found = []
     for item in queue:
-        ours = {path: entry for path, entry in item["files"].items() if state[path] == item["was"][path] != entry}
+        ours = store.owed(item, state, on_disk)
         if git.has(repo, [_oid(entry) for entry in ours.values() if entry]):
             found.append(Patch(item["message"], {path: (state[path], entry) for path, entry in ours.items()}))
             state.update(ours)

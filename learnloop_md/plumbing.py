@@ -8,6 +8,7 @@ before, which would take the lesson out again; it finds HEAD moved, and nothing 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -76,14 +77,18 @@ def _move(
     who: Mapping[str, str] | None = None,
 ) -> None:
     """Move HEAD and our entries of the index: both, or neither."""
+    moved = False
     try:
         with _own_entries(repo, files, len(new)) as own:
             env = {**own.extra, **(who or {})}
-            with references.locked(repo, "HEAD", new, parent, words, env) as move:
+            with references.locked(repo, new, parent, words, env) as move:
                 own.put(new)
                 move()
+            moved = True
             own.settle()
     except GitError as error:
+        if moved:  # only something of ours could not be removed: the next command does
+            return
         if error.code == GitError.code and head(repo) != parent:
             raise MovedError(error.message) from error
         raise
@@ -102,7 +107,7 @@ def _signed(
 def restage(repo: Repo, files: Mapping[str, str | None]) -> None:
     """Bring our own entries of the index to these, and nothing else. Raises GitError where it stays locked."""
     with locks.held(repo.folder / "lock"), _own_entries(repo, files, len(head(repo))) as own:
-        own.put()
+        os.replace(own.copy, own.place)
 
 
 class _Own:
@@ -113,21 +118,21 @@ class _Own:
         self.extra = {"GIT_INDEX_FILE": str(copy)}
         self.kept: Path | None = None  # the old one, empty where there was none
 
-    def put(self, commit: str = "") -> None:
+    def put(self, commit: str) -> None:
         """Put it in the place of git's; the old one is kept until HEAD is at this commit."""
         for stale in self.copy.parent.glob(f"was-{os.getpid()}.*"):  # it could not be removed in its time
             stale.unlink()
         kept = self.copy.with_name(f"was-{os.getpid()}.{commit}")
-        if commit and self.place.exists():
+        if self.place.exists():
             os.link(self.place, kept)
-        elif commit:
+        else:
             kept.touch()
         try:
             os.replace(self.copy, self.place)
         except OSError:
             kept.unlink(missing_ok=True)
             raise
-        self.kept = kept if commit else None
+        self.kept = kept
 
     def settle(self) -> None:
         """HEAD is there: the old one is not needed any more."""
@@ -209,7 +214,7 @@ def _private_index(repo: Repo) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-_MARK = b"learnloop-lock "
+_MARK = "learnloop-lock pid={}\n"
 
 
 def _take_lock(repo: Repo, lock: Path, marker: Path) -> None:
@@ -218,7 +223,7 @@ def _take_lock(repo: Repo, lock: Path, marker: Path) -> None:
     A lock that bears our mark is a dead process's: a living one would hold the repository's lock of ours.
     """
     deadline = time.monotonic() + _LOCK_WAIT_S
-    marker.write_bytes(_MARK + b"pid=%d\n" % os.getpid())
+    marker.write_text(_MARK.format(os.getpid()))
     try:
         while True:
             try:
@@ -235,11 +240,11 @@ def _take_lock(repo: Repo, lock: Path, marker: Path) -> None:
         marker.unlink(missing_ok=True)
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path) -> str:
     try:
-        return path.read_bytes()
+        return path.read_text("ascii", "replace")
     except OSError:
-        return b""
+        return ""
 
 
 def clear_scraps(repo: Repo) -> bool:
@@ -260,11 +265,14 @@ def clear_scraps(repo: Repo) -> bool:
 
 
 def _free(repo: Repo, lock: Path) -> bool | None:
-    """Remove the index's lock where a dead process of ours left it: whether its index was taken back; else None."""
-    if not _read(lock).startswith(_MARK):
+    """Remove the index's lock where a dead process of ours left it: whether its index was taken back; else None.
+
+    Its number may be another process's by now, ours even: a container begins anew at 1.
+    """
+    mark = re.fullmatch(_MARK.format(r"(\d+)"), _read(lock))
+    if not mark:
         return None
-    kept = [path for path in repo.folder.glob("was-*") if _is_scrap(path)]
-    taken_back = any(_settle(repo, path) for path in kept)  # one at most: the lock was a single process's
+    taken_back = any(_settle(repo, path) for path in repo.folder.glob(f"was-{mark[1]}.*"))  # one at most
     lock.unlink(missing_ok=True)
     return taken_back
 

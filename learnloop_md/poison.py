@@ -111,7 +111,7 @@ _SPEAKING = (
 )
 # What follows it forbids it: "skipping the safety checks is forbidden", "without approval the queue rejects it".
 _IS_FORBIDDEN = (
-    r"(?: [\w'-]{1,20}){0,2}? (?:is|are|stays?|remains?|gets?|will be|must be) (?:strictly |always |still )?"
+    r" (?:is|are|stays?|remains?|gets?|will be|must be) (?:strictly |always |still )?"
     r"(?:forbidden|banned|prohibited|disallowed|blocked|refused|rejected"
     r"|not (?:allowed|permitted|an option|acceptable))\b"
 )
@@ -122,7 +122,8 @@ _ONLY_ASKED = (
     r"(?:(?!and |but |then |just |or )[\w'./-]{1,30} ){1,8}$"
 )
 _REFUSES = (
-    r"(?: [\w'-]{1,20}){1,10}? (?:rejects?|refuses?|blocks?|denies|fails|stops"
+    r"(?: (?:from|of|by)(?: [\w'-]{1,20}){1,3}?)?,?(?: (?:the|an?|our|this|that|any|every|each) "
+    r"(?!user|human|person|owner)(?:[\w'-]{1,20} )?| )[\w'-]{1,20} (?:rejects?|refuses?|blocks?|denies|fails|stops"
     r"|(?:is|are|gets?) (?:rejected|refused|blocked|denied|stopped|not)|cannot|can't|may not|must not)\b"
 )
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("»", "«"), ("„", "“"), ("„", "”"))

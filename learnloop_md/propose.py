@@ -141,7 +141,7 @@ def _free_name(repo: Repo, there: Known, day: str, carried: Carried) -> str:
     gap = "-" if PREFIX in taken else "/"  # git keeps no branch below another branch
     for slug in (*named, "memory"):
         name = free_slug(f"{PREFIX}{gap}{day}-{slug}", taken)
-        if git.call(repo.root, "check-ref-format", "--branch", name, check=False).returncode == 0:
+        if git.asked(repo.root, "check-ref-format", f"refs/heads/{name}").returncode == 0:
             return name
     raise AssertionError("a name of letters and digits names a branch")
 

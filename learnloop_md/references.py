@@ -1,4 +1,4 @@
-"""A reference of git's, locked before it moves: what goes along with it is put in place in between."""
+"""HEAD, locked before it moves: what goes along with it is put in place in between."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from learnloop_md.git import Repo
 
 
 @contextmanager
-def locked(
-    repo: Repo, name: str, new: str, old: str, words: str, extra: Mapping[str, str]
-) -> Iterator[Callable[[], None]]:
-    """Hold git's lock of a reference that is at old ("" for none yet); the function it yields moves it to new.
+def locked(repo: Repo, new: str, old: str, words: str, extra: Mapping[str, str]) -> Iterator[Callable[[], None]]:
+    """Hold git's lock of HEAD, which is at old ("" for no commit yet); the function it yields moves it to new.
 
     words are for the reflog. Raises GitError where it is elsewhere or locked, and where it does not move; nothing has
     changed then.
     """
     with git.start(repo.root, "update-ref", "-m", words, "--stdin", extra=extra) as process:
-        _ask(process, f"start\nupdate {name} {new} {old or '0' * len(new)}\nprepare\n", "prepare: ok")
+        _ask(process, f"start\nupdate HEAD {new} {old or '0' * len(new)}\nprepare\n", "prepare: ok")
 
         def move() -> None:
             try:
                 _ask(process, "commit\n", "commit: ok")
             except git.GitError:
-                if git.out(repo.root, "rev-parse", "-q", "--verify", name) != new:
+                if git.head(repo) != new:
                     raise
 
         yield move  # git lets go of the lock when its input ends

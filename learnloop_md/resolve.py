@@ -11,9 +11,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
+from learnloop_md import git, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
 from learnloop_md.carry import tree_of
-from learnloop_md.lesson import Lesson, fold, free_slug, shorten
+from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -77,21 +77,23 @@ class _Work:
     def state(self) -> None:
         """The state by its keys; a key that both sides set otherwise is for a person."""
         path = self.place.values
-        bad = mergestate.fault(store.read_bytes(self.place.folder / path) or b"")
+        data = store.read_bytes(self.place.folder / path) or b""
+        bad = mergestate.fault(data)
         if path not in self.open and not (bad and bad.code == "conflict-markers"):
             return
         sides = self._sides(path)
-        merged = mergestate.merge(*sides) if sides else None
-        if merged is not None:
-            self._put(path, merged)
-        elif sides and (found := mergestate.marked(*sides)):
-            content, clashes = found
-            said = _clashing(clashes, shown=not guard.find_secrets(content.decode()))
-            self.left.append((path, f"{said}: settle what stands between the markers, then git add"))
-            if bad:  # else a person has settled it already
-                self._put(path, content)
-        else:
-            self.left.append((path, "a side of it is missing or no state: settle it by hand, then git add"))
+        found = mergestate.marked(*sides) if sides else None
+        if not found:
+            settled = sides and data and not bad and data not in sides
+            way_out = _DONE if settled else "settle it by hand, then git add"
+            self.left.append((path, f"a side of it is missing or no state: {way_out}"))
+            return
+        content, clashes = found
+        if clashes:
+            way_out = "settle what stands between the markers, then git add" if bad else _DONE
+            self.left.append((path, f"{mergestate.told(content, clashes)}: {way_out}"))
+        if bad or not clashes:  # else a person has settled it already
+            self._put(path, content)
 
     def document(self) -> None:
         """The document from both sides, each lesson once."""
@@ -193,14 +195,7 @@ class _Work:
         return None
 
 
-def _clashing(clashes: list[mergestate.Clash], *, shown: bool) -> str:
-    """Which keys both sides set otherwise, and how."""
-    told = [f"{row.key} is {_said(row.ours)} here and {_said(row.theirs)} there" for row in clashes]
-    return "both sides set a key otherwise: " + "; ".join(told if shown else [row.key for row in clashes])
-
-
-def _said(text: str) -> str:
-    return shorten(text, 120) or "gone"
+_DONE = "the file as it stands is without a conflict: git add it"
 
 
 def _unmerged(place: Place) -> dict[str, Sides]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from learnloop_md import git, history, lessonfile, memory
+from learnloop_md import codify, git, history, lessonfile, memory
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.history import Step
 from learnloop_md.place import Place
@@ -28,11 +28,20 @@ class Part(NamedTuple):
     only: frozenset[str] = frozenset()
 
 
+class Beside(NamedTuple):
+    """A file outside of the memory that holds a person's changes of the same commits: whose rules came and went."""
+
+    before: bytes | None
+    came: frozenset[str]
+    went: frozenset[str]
+
+
 class Reversal(NamedTuple):
     """What an undo takes back: the commits, oldest text to return to and newest text to leave, by repository path."""
 
     parts: tuple[Part, ...]
     files: dict[str, Change]  # path: (before the commits, after them)
+    beside: dict[str, Beside] = {}  # noqa: RUF012 - never mutated; a NamedTuple's default
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -90,7 +99,7 @@ def reversal(place: Place, what: str) -> Reversal:
     if any(part.step.change == "init" for part in parts):
         message = "what init adopted was there before it: init is not taken back"
         raise UnableError(message, "remove the memory's folder yourself if you want it gone", code="nothing-to-undo")
-    return Reversal(tuple(parts), _files(place, parts))
+    return _reversal(place, parts)
 
 
 def _last_command(place: Place, everything: list[Step]) -> list[Part]:
@@ -133,23 +142,48 @@ def _of_revision(place: Place, everything: list[Step], what: str) -> list[Part]:
     return found
 
 
-def _files(place: Place, parts: list[Part]) -> dict[str, Change]:
+def _reversal(place: Place, parts: list[Part]) -> Reversal:
     files: dict[str, Change] = {}
+    beside: dict[str, Beside] = {}
+    mixed: set[str] = set()  # a person changed them too
     for part in parts:  # newest first: the first "after" and the last "before" count
-        for path, (before, after) in _ours(place, part).items():
+        contents = _contents(place, part.step)
+        ours = _ours(place, part, contents)
+        for path, (before, after) in ours.items():
             files[path] = (before, files[path][1] if path in files else after)
-    return files
+        for path, (before, after) in contents.items():
+            if not _is_memorys(place, path) and (rules := _rules(part, before, after)):
+                newer = beside.get(path, rules)
+                beside[path] = Beside(before, rules.came | newer.came, rules.went | newer.went)
+                mixed |= {path} - set(ours)
+    whole = {path: change for path, change in files.items() if path not in mixed}
+    return Reversal(tuple(parts), whole, {path: rules for path, rules in beside.items() if path in mixed})
 
 
-def _ours(place: Place, part: Part) -> dict[str, Change]:
+def _is_memorys(place: Place, path: str) -> bool:
+    is_lesson = bool(history.lesson_of(place, path))
+    return is_lesson or path == place.in_repo(place.document) or history.is_beside(place, path)
+
+
+def _rules(part: Part, before: bytes | None, after: bytes | None) -> Beside | None:
+    """The meant lessons whose rules a commit brought to a file or took from it; None where there are none."""
+    texts = [(data or b"").decode("utf-8", "replace") for data in (before, after)]
+    old, new = ({slug for slug, _ in codify.codified_slugs(text)} for text in texts)
+    meant = part.only or frozenset(part.step.slugs)
+    came, went = meant & (new - old), meant & (old - new)
+    return Beside(before, came, went) if came or went else None
+
+
+def _ours(place: Place, part: Part, contents: dict[str, Change]) -> dict[str, Change]:
     """The files of a commit that an undo may touch: never a person's code that went into the same commit.
 
     In the memory: lessons and the document; of the meant lessons alone where others were squashed into the commit, and
-    then the document follows. Outside it: what codify wrote. A file that absorbing found was there before it: it stays.
+    then the document follows. Outside it: a file that codify alone changed. What absorbing found was there before: it
+    stays.
     """
     step, only = part
     found = {}
-    for path, (before, after) in _contents(place, step).items():
+    for path, (before, after) in contents.items():
         slug = history.lesson_of(place, path)
         if slug:
             meant = not only or slug in only

@@ -89,6 +89,12 @@ def load(place: Place) -> list[Run]:
     return sorted(filter(None, _files(place).values()), key=lambda run: (run.created_at, run.id))
 
 
+def find(place: Place, run_id: str) -> Run | None:
+    """What is remembered of one run."""
+    data = store.read_bytes(place.folder / path_of(run_id))
+    return None if data is None else parse(data.decode("utf-8", "replace"))
+
+
 def unreadable(place: Place) -> list[str]:
     """The files among the runs that are none, by their paths in the memory."""
     return [path for path, run in _files(place).items() if run is None]

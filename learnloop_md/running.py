@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, life, place, poison, runlog, runs, skill, store, trust
+from learnloop_md import apply, guard, life, memory, place, poison, runlog, runs, skill, store, trust
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
 from learnloop_md.git import GitError
-from learnloop_md.lesson import RULE_LIMIT
+from learnloop_md.history import trailer
+from learnloop_md.lesson import RULE_LIMIT, fold
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
@@ -62,7 +63,7 @@ def start(session: str, asked: Asked, *, home: str = "", skill_name: str = "", t
     opened = OpenRun(session, new_id(asked.today), now_of(asked.today), home, skill_name, task)
     with runs.locked(session):
         if there := runs.current(session):
-            held = f" ({len(there.held)} held)" if there.held else ""
+            held = f" ({len(there.waiting)} held)" if there.waiting else ""
             message = f"a run is open in this session since {there.since}{held}"
             hint = "end it first: learnloop run finish ok|partial|failed, or run abandon"
             raise UsageError(message, hint, code="open")
@@ -102,8 +103,8 @@ def abandon(session: str, asked: Asked, home: str) -> tuple[OpenRun, tuple[str, 
     with runs.locked(session):
         opened = _opened(session, home)
         if not asked.dry_run:
-            runs.end(opened, "abandoned", asked.today, dropped=len(opened.held))
-    return opened, tuple(_rule(row) for row in opened.held)
+            runs.end(opened, "abandoned", asked.today, dropped=len(opened.waiting))
+    return opened, tuple(_rule(row) for row in opened.waiting)
 
 
 def _rule(row: Row) -> str:
@@ -122,18 +123,20 @@ def finish(
     _check(status, note, verified=verified)
     with runs.locked(session):
         opened = _opened(session, home) if home else runs.current(session)
-        held = opened.held if opened else ()
+        held = opened.waiting if opened else ()
         if held and status == "ok" and not verified:
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
             hint = "say --verified when the result was checked; else: run finish failed, or run abandon"
             raise RefusedError(f"{count}, and the run is not verified", hint, code="unverified")
-        kept, refused = _flushed(held, asked) if verified else ((), ())
+        kept, refused = _flushed(opened, asked) if opened and verified else ((), ())
         dropped = () if verified else tuple(_rule(row) for row in held)
         if asked.dry_run:
             return Ended(_run(where, asked, status, opened, note, (), verified=verified), kept, dropped, refused)
         here = [row.outcome.slug for row in kept if row.place.folder == where.folder]
         slugs = [*(opened.kept if opened else ()), *here]
         run = _run(where, asked, status, opened, note, slugs, verified=verified)
+        if opened and (there := runlog.find(where, run.id)):  # an end that was killed recorded it already
+            run = run._replace(created_at=there.created_at, human_confirmed=there.human_confirmed)
         done = (*(row.done for row in kept), *record(where, asked, [run], f"run {status} {run.id}"))
         if opened:
             runs.end(opened, status, asked.today, dropped=len(dropped))
@@ -158,16 +161,16 @@ def _check_words(words: dict[str, str]) -> None:
             raise RefusedError(message, "say it in a sentence", code="too-long")
 
 
-def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple[tuple[str, LearnloopError], ...]]:
+def _flushed(opened: OpenRun, asked: Asked) -> tuple[tuple[Kept, ...], tuple[tuple[str, LearnloopError], ...]]:
     """The held notes as lessons; one that is refused does not stop the others.
 
     Raises UnableError where one cannot be written: the run stays open and holds it, for what ended is not told again.
     """
     kept: list[Kept] = []
     refused: list[tuple[str, LearnloopError]] = []
-    for row in held:
+    for number, row in enumerate(opened.held):
         try:
-            kept.append(_noted(row, asked))
+            kept.append(_noted(opened, number, asked))
         except UnableError as error:
             if not isinstance(error, GitError) and not Path(str(row.get("memory"))).is_dir():
                 refused.append((_rule(row), error))  # its memory is gone, and will not come back by waiting
@@ -178,7 +181,8 @@ def _flushed(held: Iterable[Row], asked: Asked) -> tuple[tuple[Kept, ...], tuple
     return tuple(kept), tuple(refused)
 
 
-def _noted(row: Row, asked: Asked) -> Kept:
+def _noted(opened: OpenRun, number: int, asked: Asked) -> Kept:
+    row = opened.held[number]
     folder = Path(str(row.get("memory")))
     where = place.given(folder, str(folder), "the memory of a held note")
     given = row.get("saying")
@@ -189,9 +193,46 @@ def _noted(row: Row, asked: Asked) -> Kept:
     then = asked._replace(today=str(row.get("today") or asked.today), run=str(row.get("by") or asked.run))
 
     def build(draft: Draft) -> None:
+        if known_as := _before(draft, row, saying):
+            outcomes.append(_kept_before(draft, known_as, old))
+            return
         outcomes.append(life.note(draft, saying, same=same, new=bool(row.get("new")), supersedes=old))
+        if outcomes[0].action == "added" and not asked.dry_run:  # told before the first byte is written
+            slug = outcomes[0].slug
+            path = where.path_of(slug)
+            runs.becomes(opened, number, slug=slug, path=path, by=draft.run, command=draft.command)
 
     return Kept(where, apply.change(where, then, build), outcomes[0])
+
+
+def _before(draft: Draft, row: Row, saying: Saying) -> str:
+    """The lesson that an end of the run which was killed made of a held note, "" for none."""
+    became = row.get("becomes") or {}
+    slug, by = str(became.get("slug", "")), became.get("by")
+    seen = [name for name, lesson in draft.lessons.items() if by in {event.run for event in lesson.seen}]
+    if slug in seen:
+        return slug
+    if became and _is_queued(draft.memory.place, str(became.get("command"))):
+        return slug
+    renamed = [name for name in seen if fold(draft.lesson(name).rule) == fold(saying.rule)]
+    return renamed[0] if became and len(renamed) == 1 else ""
+
+
+def _is_queued(where: Place, command: str) -> bool:
+    """Whether a command's change waits for a rebase, neither written nor committed."""
+    ledger = store.load_ledger(where)
+    return any(command in trailer(item["message"], "Learnloop-Command") for item in (ledger.queue if ledger else ()))
+
+
+def _kept_before(draft: Draft, slug: str, old: str) -> Outcome:
+    """The answer for a held note that is a lesson already; what it replaces gives way now if it did not then."""
+    if slug not in draft.lessons:
+        return Outcome("unchanged", slug, "", (f"{slug} is noted already and waits for the rebase",))
+    lesson = draft.lesson(slug)
+    if old and lesson.is_active and not lesson.supersedes:
+        life.supersede(draft, slug, memory.find_slug(draft.memory, old))
+    said = ("it was kept already, by an end of this run that was stopped",)
+    return Outcome("added", slug, draft.lesson(slug).state, said, captures=True)
 
 
 def _run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from learnloop_md import locks, sessions
@@ -25,6 +26,11 @@ class OpenRun(NamedTuple):
     held: tuple[Row, ...] = ()
     kept: tuple[str, ...] = ()  # slugs of lessons that did not wait
     left: str = ""  # an ISO time: Claude's session has ended since, and may be resumed
+
+    @property
+    def waiting(self) -> tuple[Row, ...]:
+        """The held notes that are no lesson yet: an end that was killed may have kept some."""
+        return tuple(row for row in self.held if not _is_kept(row))
 
 
 class Left(NamedTuple):
@@ -59,7 +65,9 @@ def _open(session: str, file: Session) -> OpenRun | None:
     if begun is None or begun["what"] == "ended":
         return None
     run = str(begun.get("id", ""))
-    held = tuple(row for row in file.rows("held") if row.get("run") == run)
+    rows = [row for row in file.rows("held") if row.get("run") == run]
+    become = {row.get("note"): row for row in file.rows("becomes") if row.get("run") == run}
+    held = tuple({**row, "becomes": become[n]} if n in become else row for n, row in enumerate(rows))
     kept = tuple(str(row.get("slug")) for row in file.rows("kept") if row.get("run") == run)
     since, home, skill, task = (str(begun.get(key, "")) for key in ("since", "home", "skill", "task"))
     last = file.rows("begun", "held", "kept", "left")[-1]  # after a resume the session is at work again
@@ -75,6 +83,24 @@ def begin(run: OpenRun) -> None:
 def hold(run: OpenRun, **note: Any) -> None:
     """Keep a note until its run has ended. Raises UnableError where it cannot be written."""
     _add(_file(run.session), "held", run=run.id, **note)
+
+
+def becomes(run: OpenRun, note: int, **lesson: str) -> None:
+    """Remember which lesson a held note is about to become: by that the next end knows what a killed one kept.
+
+    Raises UnableError where that cannot be written.
+    """
+    _add(_file(run.session), "becomes", run=run.id, note=note, **lesson)
+
+
+def _is_kept(row: Row) -> bool:
+    """Whether the lesson that a held note was about to become is there, seen in its run."""
+    lesson = row.get("becomes") or {}
+    try:
+        text = (Path(str(row.get("memory"))) / str(lesson["path"])).read_text("utf-8", "replace")
+    except (KeyError, OSError):
+        return False
+    return str(lesson.get("by")) in text
 
 
 def keep(run: OpenRun, slug: str) -> None:

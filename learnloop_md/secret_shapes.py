@@ -283,6 +283,16 @@ TOKENS: tuple[Shape, ...] = (
     Shape("jwt-base64", "base64 of a JSON Web Token", r"ZXlK[A-Za-z0-9+/=_-]{60,}", ("zxlk",)),
 )
 
+# Whole tokens behind prefixes that no word ends in: known inside a word too. A hash may hold a prefix by chance, but
+# hardly one whose token ends with it.
+WHOLE = (
+    r"(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}|gl(?:pat|rt|dt|ptt|soat)-[\w-]{20,}"
+    r"|sk-ant-[a-z]{2,8}\d\d-[\w-]{80,}|sk-(?:proj|svcacct)-[\w-]{70,}|sk-or-v1-[0-9a-f]{64}|gsk_[A-Za-z0-9]{52}"
+    r"|xai-[A-Za-z0-9]{80}|hf_[A-Za-z0-9]{34}|nvapi-[\w-]{60,}|xox[abprs]-\d{9,13}-[\w-]{24,}|npm_[A-Za-z0-9]{36}"
+    r"|pypi-AgE[\w-]{100,}|dckr_pat_[\w-]{27}|[sr]k_(?:live|test)_[A-Za-z0-9]{24}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"
+    r"|do[opr]_v1_[0-9a-f]{64}|AIza[\w-]{35}|(?<![A-Z0-9])A[KS]IA[A-Z0-9]{16})(?![\w-])"
+)
+
 _BEGIN = r"-{4,5} ?BEGIN "
 # What may stand between a name and its value: closing quotes, a short remark, one sign.
 _QUOTES = r"[\"'`*\]\\]{0,4}"

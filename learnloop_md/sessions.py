@@ -15,6 +15,7 @@ from learnloop_md.place import own_folder
 Row = dict[str, Any]
 _KEPT_DAYS = 14
 _ROWS_LIMIT = 1_000_000  # bytes; a session that went wild must not slow every hook
+_ENDING = ("becomes", "ended")  # there is room for these: a run whose file is full must end
 
 
 class Session(NamedTuple):
@@ -31,7 +32,7 @@ class Session(NamedTuple):
             size = os.fstat(handle).st_size
             if size and os.pread(handle, 1, size - 1) != b"\n":  # half a row of a full disk: this one is no part of it
                 row = b"\n" + row
-            if size < _ROWS_LIMIT and os.write(handle, row) < len(row):
+            if (size < _ROWS_LIMIT or what in _ENDING) and os.write(handle, row) < len(row):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)

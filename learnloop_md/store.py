@@ -189,8 +189,26 @@ class Ledger(NamedTuple):
 
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
-    queue: tuple[dict[str, Any], ...] = ()  # each {"message": …, "files": {repository path: blob id or null}}
+    queue: tuple[dict[str, Any], ...] = ()  # see `owed`
     loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
+
+
+Entries = Mapping[str, str | None]  # by path in the repository "mode blob", None where there is nothing
+
+
+def owed(item: Mapping[str, Any], heads: Entries, on_disk: Entries) -> dict[str, str | None]:
+    """What HEAD lacks of a queued change and nobody committed over: its files as they are to be.
+
+    "was" is what HEAD had of each, or the change before it in the queue; "below" what the command found where a person
+    had staged words of theirs. Once they have committed just these, the rest is ours alone. Where they took the file
+    back or committed something else, nothing is owed: half a change is not committed under its name.
+    """
+    was, below = item["was"], item["below"]
+    files = {path: entry for path, entry in item["files"].items() if heads[path] != entry}
+    theirs = files.keys() & below.keys()
+    if any(on_disk[path] == heads[path] or heads[path] not in (was[path], below[path]) for path in theirs):
+        return {}
+    return {path: entry for path, entry in files.items() if path in theirs or heads[path] == was[path]}
 
 
 def load_ledger(place: Place) -> Ledger | None:
@@ -199,7 +217,13 @@ def load_ledger(place: Place) -> Ledger | None:
         raw = json.loads((place.state / "ledger.json").read_text("utf-8"))
         agreed = {slug: Agreed(*map(str, row)) for slug, row in raw["agreed"].items()}
         queue = tuple(
-            {"message": str(q["message"]), "files": dict(q["files"]), "was": dict(q["was"])} for q in raw["queue"]
+            {
+                "message": str(q["message"]),
+                "files": dict(q["files"]),
+                "was": dict(q["was"]),
+                "below": dict(q.get("below", {})),
+            }
+            for q in raw["queue"]
         )
         return Ledger(agreed, str(raw["commit"]), queue, str(raw.get("loose", "")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -217,9 +217,15 @@ class _Transplant:
                 f"{path} cannot be merged with {self.goal.name}: {error.message}", self.goal.hint, code="conflict"
             ) from error
         if not clean:
-            message = f"{path} was changed on {self.goal.name} too, in the same words"
-            raise UnableError(message, self.goal.hint, code="conflict")
+            why = self._keys(path, base, ours, other) or ", in the same words"
+            raise UnableError(f"{path} was changed on {self.goal.name} too{why}", self.goal.hint, code="conflict")
         return self._entry(new, theirs or after)
+
+    def _keys(self, path: str, *sides: bytes | None) -> str:
+        """Of the state, the keys that both sides set otherwise; "" for any other file, and for a side of none."""
+        is_state = path == self.place.in_repo(self.place.values)
+        found = mergestate.marked(*sides) if is_state else None
+        return f": {mergestate.told(*found)}" if found and found[1] else ""
 
     def _document(self, delta: Delta, was: Tree) -> str | None:
         """The document merged; in step with the lessons where a merge of lines cannot tell."""

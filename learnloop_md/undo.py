@@ -6,14 +6,16 @@ import json
 import os
 from pathlib import Path
 
-from learnloop_md import git, history, lessonfile, reversal, store
+from learnloop_md import codify, git, history, lessonfile, reversal, store
 from learnloop_md.errors import UnableError
-from learnloop_md.lesson import merged_events
+from learnloop_md.lesson import Lesson, merged_events
 from learnloop_md.life import Outcome
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
-from learnloop_md.reversal import Reversal
+from learnloop_md.reversal import Beside, Reversal
 from learnloop_md.tree import Field
+
+_SINCE = "changed-since"
 
 
 def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
@@ -36,6 +38,8 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
         new = new.replace(b"\n", b"\r\n") if new and dos else new
         if new != current:
             _put(draft, place, inner, current, new)
+    for path, rules in sorted(taken.beside.items()):
+        _take_rules(draft, place, path, rules, taken)
     steps, slugs = [part.step.told for part in taken.parts], taken.slugs
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in steps)
     trailers = [("Learnloop-Undoes", key) for key in sorted({step.key for step in steps})]
@@ -48,6 +52,38 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
     named = ", ".join(slugs) or ", ".join(step.subject for step in steps)
     said = (*(f"took back {step.commit[:10]} {step.subject}" for step in steps), *_left_behind(draft, place, taken))
     return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", said, more, headline=f"undone {named}")
+
+
+def _take_rules(draft: Draft, place: Place, path: str, rules: Beside, taken: Reversal) -> None:
+    """Take the rules that codify wrote out of a file, which keeps what a person changed in the same commits.
+
+    Raises UnableError where that cannot be done.
+    """
+    inner = Path(os.path.relpath(_root(place) / path, place.folder)).as_posix()
+    current = (_current(draft, place, inner) or b"").decode("utf-8", "surrogateescape")
+    standing = {slug for slug, _ in codify.codified_slugs(current)}
+    text, before = current, (rules.before or b"").decode("utf-8", "replace")
+    for slug in sorted(rules.came | rules.went):
+        was, became = _versions(place, slug, taken)
+        if slug in rules.went - standing and was and was.codified_in and not (became and became.codified_in):
+            message = f"{path} was changed in the same commit, and the rule of {slug} is not put back"
+            raise UnableError(message, f"say instead: learnloop codify {slug} --into {path}", code=_SINCE)
+        if slug in rules.came & standing and became and became.codified_in and not (was and was.codified_in):
+            known = [lesson for lesson in (became, was, draft.lessons.get(slug)) if lesson]
+            texts = (codify.without_rule(text, lesson, before) for lesson in known)
+            found = next((new for new in texts if new is not None), None)
+            if found is None:
+                message = f"{path} was changed since: the rule of {slug} is not as codify wrote it"
+                raise UnableError(message, f"take it out of {path} by hand, then undo again", code=_SINCE)
+            text = found
+    if text != current:
+        draft.edit(inner, current, text)
+
+
+def _versions(place: Place, slug: str, taken: Reversal) -> list[Lesson | None]:
+    """A lesson before the commits and after them."""
+    path = place.in_repo(place.path_of(slug))
+    return [history.lesson_in(place, path, data) for data in taken.files.get(path, (None, None))]
 
 
 def _left_behind(draft: Draft, place: Place, taken: Reversal) -> tuple[str, ...]:
@@ -69,7 +105,7 @@ def _check_state(inner: str, place: Place, new: bytes | None) -> None:
             json.loads(new)
         except ValueError as error:
             hint = "set the key by hand: learnloop state set KEY VALUE"
-            raise UnableError(f"{inner} was changed since", hint, code="changed-since") from error
+            raise UnableError(f"{inner} was changed since", hint, code=_SINCE) from error
 
 
 def _is_converted(current: bytes | None, committed: bytes | None) -> bool:
@@ -117,7 +153,7 @@ def _merged(path: str, current: bytes | None, base: bytes | None, other: bytes |
         if not strict:
             return current
         how = "removed" if current is None else "changed"
-        raise UnableError(f"{path} was {how} since", hint, code="changed-since")
+        raise UnableError(f"{path} was {how} since", hint, code=_SINCE)
     merged, clean = git.merge_file(base, current, other)
     if clean:
         return merged
@@ -125,7 +161,7 @@ def _merged(path: str, current: bytes | None, base: bytes | None, other: bytes |
         return current
     if (fields := _by_fields(path, current, base, other)) is not None:
         return fields
-    raise UnableError(f"{path} was changed since in the same lines", hint, code="changed-since")
+    raise UnableError(f"{path} was changed since in the same lines", hint, code=_SINCE)
 
 
 _FIELDS = (

@@ -314,13 +314,17 @@ def _synced(call: Call, place: Place) -> Answer:
     more = {
         "conflicts": [clash._asdict() for clash in done.absorbed.conflicts],
         "absorbed": list(done.absorbed.what),
+        "queued": done.queued or done.left > 0,
+        "waiting": done.waiting,
     }
     waits = done.absorbed.waiting
-    nothing = "everything else is in step" if done.waiting else "everything is in step"
+    stays = bool(done.waiting or done.queued or done.left)
+    nothing = f"everything {'else ' if stays else ''}is in step"
     if done.waiting and done.waiting not in done.notices:
         nothing = f"{visible(done.waiting)}; {nothing}"
     said = () if changes else ("what others wrote waits",) if waits else (nothing,)
-    headline = "" if slugs else "committed what was queued" if not done.plans else "brought in step"
+    in_git = "brought in step" if done.plans else "committed what was queued"
+    headline = "" if slugs else nothing if stays else in_git
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
     in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)

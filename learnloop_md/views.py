@@ -36,7 +36,7 @@ def status(call: Call) -> Answer:
     if place.kind == "project":
         lines, characters = index.loaded_size(rows.document)
     left_out = list(memory.in_step(rows, rows.document, rows.lessons, rows.lessons).left_out)
-    queued = len(done.differing)
+    queued = len({*done.differing, *done.unreadable})
     waits = (*rows.quarantined, *(row for _, row in done.absorbed.waiting))
     bad = (*waits, *memory.secrets(rows), *memory.hostile(rows), *_hurt_state(place))
     hurt = [q._replace(path=unsecret_path(q.path)) for q in bad]
@@ -103,13 +103,14 @@ def _runs_open(call: Call, data: dict[str, Any]) -> list[str]:
     opened, gone = runs.open_runs(call.home), runs.abandoned(call.home)
     data["runs"] = {
         "open": [
-            {"run": r.id, "session": r.session, "since": r.since, "held": len(r.held), "left": r.left} for r in opened
+            {"run": r.id, "session": r.session, "since": r.since, "held": len(r.waiting), "left": r.left}
+            for r in opened
         ],
         "abandoned": [{"run": row.id, "on": row.on, "dropped": row.dropped} for row in gone],
     }
     lines = [
         f"run       open since {visible(r.since)} in session {visible(r.session)}, "
-        f"{len(r.held)} held: {_way_out(r.left)}"
+        f"{len(r.waiting)} held: {_way_out(r.left)}"
         for r in opened
     ]
     return lines + [f"run       abandoned on {visible(row.on)}, {row.dropped} held dropped" for row in gone]

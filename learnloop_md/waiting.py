@@ -44,15 +44,17 @@ def drain(commits: Commits, loaded: Memory) -> None:
     while commits.queue:
         item = commits.queue[0]
         heads = commits.at_head(item["files"])
-        ours = {path: entry for path, entry in item["files"].items() if heads[path] == item["was"][path] != entry}
+        on_disk = git.on_disk(repo, heads)
+        ours = store.owed(item, heads, on_disk)
         if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
             ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
         if ours:
             try:
-                reset = {path: e for path, e in git.on_disk(repo, heads).items() if e == item["was"][path]}
+                reset = {path: entry for path, entry in on_disk.items() if entry == item["was"][path]}
                 commits.make(ours, item["message"])
             except git.GitError as error:
                 commits.hold = error.message
+                commits.notices.append(f"{commits.waits}: {error.message}")
                 break
             for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
                 entry = ours[path]

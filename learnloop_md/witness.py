@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -173,8 +172,9 @@ def _since(place: Place, commit: str, goal: str) -> Touched:
 
 def is_held(place: Place, commit: str) -> bool:
     """Whether any reference (a renamed branch, a remote's, a tag) contains a commit."""
+    assert place.repo is not None, "only asked inside a repository"
     words = ["for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}"]
-    return bool(_out(place, *words, check=False).strip())
+    return git.has(place.repo, [commit]) and bool(_out(place, *words).strip())
 
 
 def tip(place: Place, branch: str) -> str:
@@ -207,10 +207,6 @@ def is_ours(place: Place, path: str) -> bool:
     return place.is_lesson(place.inner(path)) or path in documents
 
 
-def _call(place: Place, *args: str, check: bool) -> subprocess.CompletedProcess[bytes]:
+def _out(place: Place, *args: str) -> str:
     assert place.repo is not None, "only asked inside a repository"
-    return git.call(place.repo.root, *args, extra=_PLAIN, check=check)
-
-
-def _out(place: Place, *args: str, check: bool = True) -> str:
-    return _call(place, *args, check=check).stdout.decode(errors="surrogateescape")
+    return git.call(place.repo.root, *args, extra=_PLAIN).stdout.decode(errors="surrogateescape")

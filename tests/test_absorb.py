@@ -1585,3 +1585,118 @@ def test_a_control_character_in_a_document_is_reported_and_written_out_by_the_ne
     home.sync()
     assert home.text == clean.replace("Stage files", "Stage \\x1b[2Kfiles")
     assert home.run("check").code == 0
+
+
+# --- secrets in a person's edit -----------------------------------------------------------------------------------
+
+
+def new_secret(letter: str) -> str:
+    return "".join(("gh", "p_", letter, "1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"))
+
+
+def extra(form: str) -> str:
+    """What a person writes into a document: a line of its own, prose, an assignment."""
+    assigned = "".join(("pass", "word", ' = "', "Kq7-vR2", 'xW9p"'))
+    return {
+        "entry": f"\n- note by hand {new_secret('H')}\n",
+        "prose": f"\nThe key is {new_secret('H')} here.\n",
+        "password": f"\n{assigned}\n",
+    }[form]
+
+
+def lamp(home: Home) -> None:
+    head = "---\nname: z\ndescription: Lamp z.\nmetadata:\n  type: project\n  state: current\n---\n"
+    home.file("z").write_text(f"{head}\nLamp z.\n")
+
+
+def stored(home: Home) -> str:
+    """Every object in git, reachable or not."""
+    words = ["git", "cat-file", "--batch-all-objects", "--batch"]
+    return subprocess.run(words, cwd=home.root, capture_output=True, check=True).stdout.decode(errors="replace")
+
+
+BESIDE: list[tuple[str, ...]] = [("sync",), ("note", "Keep branches short."), ("sync", "--from-claude")]
+
+
+@pytest.mark.parametrize("form", ["entry", "prose", "password"])
+@pytest.mark.parametrize("words", BESIDE, ids=" ".join)
+@pytest.mark.parametrize("kind", ["project", "skill"])
+def test_a_secret_in_the_document_is_refused_whatever_else_is_absorbed(
+    kind: str, words: tuple[str, ...], form: str, tmp_path: Path, learnloop: Run
+) -> None:
+    """R004-20: the new line for a lesson does not take a person's secret into git with it."""
+    home = make_home(kind, tmp_path / "r", learnloop)
+    home.note("Stage files by name.")
+    lamp(home)
+    written = home.text + extra(form)
+    home.document.write_text(written)
+    line = written[: written.rindex(extra(form).strip())].count("\n") + 1
+    head = git(home.root, "rev-parse", "HEAD")
+    ran = home.run(*words)
+    assert (ran.code, git(home.root, "rev-parse", "HEAD")) == (3, head)
+    assert f"{home.document.name} holds a secret at line {line}," in ran.out + ran.err
+    assert (home.text, home.file("z").exists()) == (written, True)
+    token = extra(form).split('"')[1] if form == "password" else new_secret("H")
+    home.run("sync")
+    assert token not in ran.out + ran.err + stored(home)
+
+
+def test_a_secret_in_the_document_is_refused_when_a_lesson_s_file_went(skill: Home) -> None:
+    """R004-20."""
+    skill.note("Stage files by name.")
+    skill.file("stage-files-by-name").unlink()
+    skill.document.write_text(skill.text + extra("prose"))
+    assert skill.run("sync").code == 3
+    assert new_secret("H") not in stored(skill)
+
+
+def test_a_secret_that_git_has_already_keeps_no_lesson_out(project: Home) -> None:
+    """R004-20: it is in the history whatever we do; what is new is another matter."""
+    project.document.write_text(project.text + extra("prose"))
+    project.commit_all("Oops")
+    lamp(project)
+    assert project.run("sync").code == 0
+    assert "(z.md)" in git(project.root, "show", "HEAD:.claude/memory/MEMORY.md")
+    project.document.write_text(f"{project.text}\nAnd {new_secret('N')}.\n")
+    ran = project.run("note", "Keep branches short.")
+    assert ran.code == 3
+    assert f"at line {project.text.count(chr(10))}," in ran.out, "the new one is told, not the old one"
+
+
+def test_a_file_that_git_ignores_may_keep_its_secret(project: Home) -> None:
+    """R004-20: what never gets into git is no worse for a codified rule."""
+    (project.root / ".gitignore").write_text("CLAUDE.local.md\n")
+    project.commit_all("Ignore")
+    (project.root / "CLAUDE.local.md").write_text(f"# Mine\n\nThe key is {new_secret('H')} here.\n")
+    project.note("Stage files by name.", "r1")
+    project.note("Stage files by name.", "r2")
+    done = project.run("codify", "stage-files-by-name", "--into", "CLAUDE.local.md")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("field", ["description", "context", "tags", "shelf"])
+@pytest.mark.parametrize("code", [r"\x5f", r"\u005f"])
+def test_a_secret_written_with_codes_of_yaml_is_neither_served_nor_committed(
+    project: Home, field: str, code: str
+) -> None:
+    """R004-20: in any field of a head, ours or not."""
+    value = f'{field}: "{new_secret("H").replace("_", code)}"'
+    top = value if field == "description" else "description: Lamp z."
+    inner = "" if field == "description" else f"  {value}\n"
+    project.file("z").write_text(f"---\nname: z\n{top}\nmetadata:\n  type: project\n{inner}---\n\nLamp z.\n")
+    asked = (("sync",), ("show", "--all"), ("export",), ("status",))
+    said = "".join("".join(project.run(*words)[1:]) for words in asked)
+    assert "secret:github-pat" in said
+    assert "z.md" not in git(project.root, "ls-files")
+    for form in (new_secret("H"), value):
+        assert form not in said + stored(project)
+
+
+def test_a_secret_in_the_codes_of_json_stays_out_of_git(project: Home) -> None:
+    """R004-20: the state file is committed with the lessons."""
+    coded = new_secret("H").replace("_", r"\u005f")
+    (project.folder / "memory.json").write_text(f'{{\n  "key": "{coded}"\n}}\n')
+    lamp(project)
+    ran = project.run("sync")
+    assert "memory.json:2: holds what looks like a secret" in ran.err
+    assert coded not in ran.out + ran.err + stored(project)

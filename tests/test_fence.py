@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learnloop_md import digest, fence, guidance, hooks
-from learnloop_md.fence import CLOSE, OPEN, Budget, Pieces, block, fit, safe, size, tokens
+from learnloop_md.fence import CLOSE, OPEN, Budget, Pieces, block, fit, size, tokens
 from learnloop_md.guidance import Manner
 from learnloop_md.lesson import Event, Lesson
+from learnloop_md.neutral import safe
 from learnloop_md.recall import Hit
 from tests.conftest import Run
 from tests.homes import SKILL

@@ -331,4 +331,4 @@ def test_git_that_fails_has_not_said_no(
 def test_what_git_does_not_know_is_a_no(repo: Path) -> None:
     assert not door.is_ancestor(found(repo), "1" * 40, "HEAD")
     assert door.entries(found(repo), "1" * 40, ["."]) == {}
-    assert [door.resolve(found(repo), name) for name in ("nowhere", "HEAD@{99}", "")] == ["", "", ""]
+    assert [door.resolve(found(repo), name) for name in ("nowhere", "HEAD@{99}", "HEAD..HEAD", "")] == [""] * 4

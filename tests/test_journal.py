@@ -49,8 +49,21 @@ MOMENTS = {
 }
 
 
+# The same, of an end of a run that makes lessons of several held notes.
+ENDS = {
+    **MOMENTS,
+    "a held note is about to be written": ("runs", "becomes", 1, False),
+    "the first held note is kept": ("apply", "change", 1, False),
+    "the second held note's files are written": ("store", "write_all", 2, False),
+    "the second held note is kept": ("apply", "change", 2, False),
+    "all held notes are kept": ("running", "record", 1, True),
+    "the run is recorded": ("running", "record", 1, False),
+    "the session is told": ("runs", "end", 1, True),
+}
+
+
 def killed(repo: Path, moment: str, *words: str) -> None:
-    module, name, count, before = MOMENTS[moment]
+    module, name, count, before = ENDS[moment]
     first, _, rest = module.partition(".")
     code = KILL.format(module=first, name=f"{rest}.{name}" if rest else name, count=count, before=before)
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=repo, capture_output=True, text=True, check=False)
@@ -78,6 +91,60 @@ def test_a_killed_note_is_completed_by_the_next_command(repo: Path, memory: Path
     assert (memory / "MEMORY.md").read_text().count(f"({SLUG}.md)") == 1
     assert leftovers(repo) == []
     git(repo, "fsck", "--strict")
+
+
+@pytest.mark.parametrize("moment", ENDS)
+def test_a_killed_end_of_a_run_keeps_each_held_note_once(repo: Path, memory: Path, learnloop: Run, moment: str) -> None:
+    """A held note that says it is new, has a name of its own or replaces a lesson is no second one when repeated."""
+    learnloop("note", "Use the old formatter.", "--run", "r0", cwd=repo)
+    learnloop("run", "start", "--run", "s", cwd=repo)
+    for words in (
+        (RULE, "--new"),
+        ("Water the plants.", "--new", "--name", "plants"),
+        ("Use the new formatter.", "--supersedes", "use-the-old-formatter"),
+    ):
+        assert learnloop("note", *words, "--run", "s", cwd=repo).code == 0
+    killed(repo, moment, "run", "finish", "ok", "--verified", "--run", "s")
+    ran = learnloop("run", "finish", "ok", "--verified", "--run", "s", "--json", cwd=repo)
+    assert ran.code == 0, ran.err
+    slugs = [SLUG, "plants", "use-the-new-formatter"]
+    assert ran.json["kept"] == [{"action": "added", "slug": slug} for slug in slugs]
+    assert sorted(path.stem for path in memory.glob("*.md") if path.stem != "MEMORY") == sorted(
+        [*slugs, "use-the-old-formatter"]
+    )
+    told = git(repo, "log", "--format=%s").splitlines()
+    assert [told.count(f"learnloop: note {slug}") for slug in slugs] == [1, 1, 1]
+    assert "state: archived" in (memory / "use-the-old-formatter.md").read_text()
+    assert len(list((memory / ".runs").rglob("run_*.md"))) == 1
+    assert git(repo, "status", "--porcelain") == ""
+    assert leftovers(repo) == []
+
+
+@pytest.mark.parametrize("words", [("finish", "failed"), ("abandon",)])
+def test_a_note_that_a_killed_end_kept_is_not_told_as_held_or_dropped(
+    repo: Path, memory: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    learnloop("run", "start", "--run", "s", cwd=repo)
+    for rule in (RULE, "Water the plants."):
+        learnloop("note", rule, "--new", "--run", "s", cwd=repo)
+    killed(repo, "the first held note is kept", "run", "finish", "ok", "--verified", "--run", "s")
+    assert learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]["held"] == 1
+    ran = learnloop("run", *words, "--run", "s", "--json", cwd=repo)
+    assert ran.json["dropped"] == ["Water the plants."]
+
+
+def test_the_number_of_a_killed_command_may_be_another_process_s_by_now(
+    repo: Path, memory: Path, learnloop: Run
+) -> None:
+    """In a container numbers begin anew at 1: the index is taken back all the same."""
+    killed(repo, "the index is put in place, HEAD has not moved", "note", RULE)
+    (kept,) = repo.rglob("was-*")
+    kept.rename(kept.with_name(f"was-{os.getpid()}{kept.suffix}"))
+    (repo / ".git" / "index.lock").write_text(f"learnloop-lock pid={os.getpid()}\n")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+    assert list(repo.rglob("was-*")) == []
 
 
 @pytest.mark.parametrize("moment", ["one of two files is written", "the index is put in place, HEAD has not moved"])
@@ -245,7 +312,7 @@ def test_head_is_locked_while_the_index_is_ahead_of_it(
     """A person's commit on the old HEAD with the new index, or the reverse, would swap a lesson's owner or undo it."""
     real, seen = plumbing._Own.put, list[tuple[str, str, int]]()
 
-    def put(own: plumbing._Own, commit: str = "") -> None:
+    def put(own: plumbing._Own, commit: str) -> None:
         real(own, commit)
         inside = git(repo, "ls-files", f"*{SLUG}.md"), git(repo, "ls-tree", "-r", "--name-only", "HEAD", str(memory))
         words = ["git", "update-ref", "HEAD", git(repo, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import place as places
-from tests.conftest import Ran, Run, git
+from tests.conftest import Failing, Ran, Run, git
 from tests.homes import DAY, SKILL, Home, cloned, lesson_text, work_tree
 
 MEMORY = ".claude/memory"
@@ -290,6 +290,15 @@ def test_an_empty_name_is_a_usage_error(ours: Clone, option: str) -> None:
     ours.note("Stage files by name.")
     assert ours.propose(option, "").code == 2
     assert git(ours.root, "branch", "--list", "learnloop/*") == ""
+
+
+def test_git_that_cannot_judge_a_name_has_not_refused_it(ours: Clone, git_fails: Failing) -> None:
+    ours.note("Stage files by name.")
+    before = ours.state()
+    with git_fails("check-ref-format"):
+        done = ours.propose()
+    assert (done.code, "unable to read" in done.json["error"]["message"]) == (4, True)
+    assert ours.state() == before
 
 
 def test_nothing_to_propose_is_no_error(ours: Clone) -> None:

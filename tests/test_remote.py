@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -383,6 +384,30 @@ def test_what_was_rolled_back_before_is_still_an_alarm(ours: Own, theirs: Own) -
     theirs.sync()
     ours.sync()
     assert ours.run("verify", "--witness").code == 1
+
+
+@pytest.mark.parametrize("command", [("sync", "--remote"), ("propose",)])
+def test_a_key_that_both_sides_set_otherwise_is_named_with_both_values(
+    ours: Own, theirs: Own, command: tuple[str, ...]
+) -> None:
+    for home, value in ((theirs, "off"), (ours, "fast")):
+        assert home.run("state", "set", "mode", value).code == 0
+    theirs.sync()
+    done = ours.run(*command)
+    said = 'both sides set a key otherwise: mode is "fast" here and "off" there'
+    assert f"memory.json was changed on origin/main too: {said}" in done.err
+    assert (done.code, done.err.count("\n")) == (4, 1)
+
+
+def test_a_secret_in_a_key_that_both_sides_set_otherwise_is_not_told(ours: Own, theirs: Own) -> None:
+    secret = "".join(("ghp_", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aSqW2e"))
+    for home, value in ((theirs, secret), (ours, "fast")):
+        (home.root / "memory.json").write_text(json.dumps({"mode": value}, indent=2) + "\n")
+        git(home.root, "add", ".")
+        git(home.root, "commit", "-q", "-m", "Set the mode by hand")
+    git(theirs.root, "push", "-q")
+    done = ours.run("sync", "--remote")
+    assert (done.code, "both sides set a key otherwise: mode —" in done.err, secret[:9] in done.err) == (4, True, False)
 
 
 def test_a_detached_head_stops_it(ours: Own) -> None:

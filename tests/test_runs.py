@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from learnloop_md import busy, runlog, running, runs
 from learnloop_md import place as places
-from learnloop_md import runlog, running
+from learnloop_md.errors import UnableError
 from learnloop_md.runlog import Run as Ended
 from learnloop_md.settings import Settings
 from tests.conftest import CopyOf, Failing, Run, git
@@ -570,3 +571,54 @@ def test_a_held_note_whose_memory_is_gone_does_not_keep_its_run_open(home: Home,
     done = home.run("run", "finish", "ok", "--verified", "--json")
     assert (done.code, [row["rule"] for row in done.json["refused"]]) == (1, ["Move fixtures first."])
     assert _lessons(home) == ["quote-paths-in-scripts"]
+
+
+def _stopped_before_its_end(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finish that did everything but tell the session."""
+
+    def full(*_given: object, **_more: object) -> None:
+        raise UnableError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "end", full)
+        assert home.run("run", "finish", "ok", "--verified").code == 4
+
+
+def test_a_held_note_that_waits_for_a_rebase_waits_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither written nor committed yet: the queue alone knows that a stopped end kept it."""
+    _told(home, "run", "start")
+    _told(home, "note", "Water the plants.", "--new")
+    with monkeypatch.context() as patch:
+        patch.setattr(busy, "before_rebase", lambda *_: True)
+        _stopped_before_its_end(home, monkeypatch)
+    (home.root / ".git" / "rebase-merge").mkdir()  # it stands still, and the queue with it
+    again = _told(home, "run", "finish", "ok", "--verified")
+    assert ([row["slug"] for row in again["kept"]], _lessons(home)) == (["water-the-plants"], [])
+    (home.root / ".git" / "rebase-merge").rmdir()
+    assert home.run("sync").code == 0
+    assert _lessons(home) == ["water-the-plants"]
+    assert subjects(home.root).count("learnloop: note water-the-plants") == 1
+
+
+def test_a_run_whose_end_was_stopped_is_recorded_in_git_once(
+    tmp_path: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Keep runs")
+    _told(home, "run", "start")
+    _stopped_before_its_end(home, monkeypatch)
+    time.sleep(1.1)  # a second end would tell another second
+    _told(home, "run", "finish", "ok", "--verified")
+    assert sum(subject.startswith("learnloop: run ok") for subject in subjects(home.root)) == 1
+
+
+def test_a_run_whose_file_is_full_can_be_ended(home: Home) -> None:
+    """What to do about a full file is to end the run."""
+    _told(home, "run", "start")
+    _told(home, "note", "Water the plants.", "--new")
+    with next(Path(os.environ["HOME"]).rglob("*.run.jsonl")).open("a") as file:
+        file.write("x" * 1_000_000 + "\n")
+    assert "learnloop run finish" in home.run("note", "Brew tea first.", "--new").err
+    assert _told(home, "run", "finish", "ok", "--verified")["kept"] == [{"action": "added", "slug": "water-the-plants"}]
+    assert home.run("status", "--json").json["runs"]["open"] == []

@@ -105,6 +105,9 @@ def test_a_key_that_both_set_otherwise_is_an_ordinary_conflict_of_that_key(home:
     done = home.run("sync", "--resolve")
     assert (done.code, "both sides set a key otherwise: mode is" in done.err) == (1, True)
     state_file(home).write_text(mergestate.rendered({"mode": "off", "page": 9}))
+    done = home.run("sync", "--resolve")
+    assert (done.code, "between the markers" in done.err, "git add it" in done.err) == (1, False, True)
+    assert said(home) == {"mode": "off", "page": 9}
     git(home.root, "add", "-A")
     words = {"merge": ["commit", "--no-edit"]}.get(way, [way, "--continue"])
     assert run(home.root, *words)[0] == 0
@@ -123,6 +126,15 @@ def test_a_side_that_is_no_state_is_an_ordinary_conflict(home: Home, bad: str) -
     assert [row.split()[2] for row in stages] == ["1", "2", "3"]
     found = {git(home.root, "cat-file", "-p", row.split()[1]).strip() for row in stages}
     assert bad.strip() in found
+
+
+def test_a_state_settled_by_hand_beside_an_unreadable_side_is_only_to_be_added(home: Home) -> None:
+    branched(home, mergestate.rendered({"page": 1}), "{", mergestate.rendered({"page": 2}))
+    assert joined(home, "merge") != 0
+    assert "settle it by hand" in home.run("sync", "--resolve").err
+    state_file(home).write_text(mergestate.rendered({"page": 3}))
+    done = home.run("sync", "--resolve")
+    assert (done.code, "settle it by hand" in done.err, "git add it" in done.err) == (1, False, True)
 
 
 def test_deleted_here_and_changed_there_is_a_conflict_and_only_deleted_is_not(home: Home) -> None:

@@ -384,3 +384,109 @@ def test_a_lesson_goes_back_alone_out_of_what_was_absorbed(noted: Path, repo: Pa
     assert [p.stem for p in noted.glob("*.md") if "Words by hand." in p.read_text()] == ["read-the-log"]
     learnloop("undo", "read", cwd=repo)
     assert not [p.stem for p in noted.glob("*.md") if "Words by hand." in p.read_text()]
+
+
+# --- a rule in a file that a person changed in the same commit ------------------------------------------------------
+
+GUIDE = "# C\n\nfirst\n\nsecond\n\nthird\n"
+
+
+def codified(repo: Path, learnloop: Run, into: str = "CLAUDE.md", guide: str = GUIDE) -> Path:
+    """A guide with the rule of a lesson as codify wrote it."""
+    path = repo / into
+    path.write_text(guide)
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "Guide")
+    for words in (("note", RULE), ("graduate", SLUG), ("codify", SLUG, "--into", into)):
+        assert learnloop(*words, cwd=repo).code == 0
+    return path
+
+
+def squashed(repo: Path, path: Path, text: str, commits: int = 2) -> None:
+    """The guide as a person edited it, in one commit with the codify."""
+    path.write_text(text)
+    git(repo, "commit", "-qam", "x")
+    git(repo, "reset", "-q", "--soft", f"HEAD~{commits}")
+    git(repo, "commit", "-qm", "sq")
+
+
+@pytest.mark.parametrize("into", ["CLAUDE.md", "AGENTS.md"])
+@pytest.mark.parametrize("what", [SLUG, "HEAD"])
+@pytest.mark.parametrize("commits", [2, 3])
+def test_a_rule_squashed_with_a_persons_edit_goes_back_and_the_edit_stays(
+    memory: Path, repo: Path, learnloop: Run, into: str, what: str, commits: int
+) -> None:
+    """Else the rule would stand in the guide while the lesson is in force again."""
+    path = codified(repo, learnloop, into)
+    squashed(repo, path, path.read_text().replace("first", "FIRST"), commits)
+    ran = learnloop("undo", what, cwd=repo)
+    assert (ran.code, path.read_text()) == (0, GUIDE.replace("first", "FIRST")), ran.err
+    assert "state: archived" not in (memory / f"{SLUG}.md").read_text()
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_rule_amended_with_a_neighbouring_edit_goes_back_alone(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop, guide=f"{GUIDE}\n## Learned rules\n\n- Be brief.\n")
+    path.write_text(path.read_text().replace("- Be brief.", "- Be very brief.") + "- Be kind.\n")
+    git(repo, "commit", "-qa", "--amend", "--no-edit")
+    assert learnloop("undo", SLUG, cwd=repo).code == 0
+    assert path.read_text() == f"{GUIDE}\n## Learned rules\n\n- Be very brief.\n- Be kind.\n"
+
+
+def test_one_of_two_rules_that_were_squashed_together_goes_back_alone(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop)
+    with_one = path.read_text()
+    learnloop("note", "Water the plants.", cwd=repo)
+    learnloop("codify", "water-the-plants", "--into", "CLAUDE.md", cwd=repo)
+    git(repo, "reset", "-q", "--soft", "HEAD~3")
+    git(repo, "commit", "-qm", "sq")
+    assert learnloop("undo", "water-the-plants", cwd=repo).code == 0
+    assert path.read_text() == with_one
+
+
+def test_a_rule_squashed_with_an_edit_of_a_skill_goes_back(repo: Path, learnloop: Run) -> None:
+    skill = repo / "review"
+    skill.mkdir()
+    (skill / "SKILL.md").write_text("---\nname: review\ndescription: Review changes\n---\n\n# Review\n\nLook.\n")
+    learnloop("init", "--skill", ".", cwd=skill)
+    before = (skill / "SKILL.md").read_text()
+    learnloop("note", RULE, cwd=skill)
+    learnloop("codify", SLUG, cwd=skill)
+    squashed(repo, skill / "SKILL.md", (skill / "SKILL.md").read_text().replace("Look.", "Look hard."))
+    assert learnloop("undo", SLUG, cwd=skill).code == 0
+    assert (skill / "SKILL.md").read_text() == before.replace("Look.", "Look hard.")
+
+
+@pytest.mark.parametrize("what", [SLUG, "HEAD"])
+def test_a_squashed_rule_that_a_person_reworded_is_refused_and_nothing_changes(
+    memory: Path, repo: Path, learnloop: Run, what: str
+) -> None:
+    path = codified(repo, learnloop)
+    squashed(repo, path, path.read_text().replace("first", "FIRST").replace(RULE, "Stage each file by name."))
+    before = files(memory), path.read_text(), git(repo, "rev-parse", "HEAD")
+    ran = learnloop("undo", what, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "CLAUDE.md was changed since" in ran.err) == (4, 1, True)
+    assert (files(memory), path.read_text(), git(repo, "rev-parse", "HEAD")) == before
+    path.write_text(GUIDE)
+    git(repo, "commit", "-qam", "Take the rule out")
+    assert learnloop("undo", what.replace("HEAD", "HEAD~1"), cwd=repo).code == 0
+    assert (path.read_text(), "state: archived" in (memory / f"{SLUG}.md").read_text()) == (GUIDE, False)
+
+
+def test_a_rule_that_went_with_a_persons_edit_is_not_lost_silently(memory: Path, repo: Path, learnloop: Run) -> None:
+    """The undo of a squashed undo would archive the lesson for a rule that stands nowhere."""
+    path = codified(repo, learnloop)
+    assert learnloop("undo", cwd=repo).code == 0
+    squashed(repo, path, GUIDE.replace("first", "FIRST"))
+    ran = learnloop("undo", "HEAD", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), f"learnloop codify {SLUG} --into CLAUDE.md" in ran.err) == (4, 1, True)
+
+
+def test_a_rule_that_a_person_moved_to_another_guide_stays_there(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop)
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    (repo / "GUIDE.md").write_text("# Guide\n\nBe brief.\n" + path.read_text().partition("third\n")[2])
+    git(repo, "add", ".")
+    squashed(repo, path, GUIDE.replace("first", "FIRST"))
+    assert learnloop("undo", "HEAD", cwd=repo).code == 0
+    assert RULE in (repo / "GUIDE.md").read_text()

@@ -16,7 +16,7 @@ import pytest
 from learnloop_md import store, witness
 from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
-from tests.conftest import CopyOf, Ran, Run, git
+from tests.conftest import CopyOf, Failing, Ran, Run, git
 from tests.homes import ASK, DAY, READ, STAGE, Home, filled, filled_copy, make_home
 
 KINDS = ["project", "skill"]
@@ -507,6 +507,17 @@ def test_a_branch_that_is_gone_is_no_alarm_while_something_contains_it(project: 
     git(project.root, "branch", "-m", "feature", "renamed")
     git(project.root, "switch", "-q", "main")
     assert found(project) == []
+
+
+def test_git_that_fails_has_not_lost_a_branch(project: Home, git_fails: Failing) -> None:
+    """Reliability 11: else all its lessons are reported as rolled back."""
+    git(project.root, "switch", "-q", "-c", "feature")
+    project.note("Name every unit.")
+    git(project.root, "branch", "-m", "feature", "renamed")
+    git(project.root, "switch", "-q", "main")
+    with git_fails("for-each-ref --count=1"):
+        done = verify(project)
+    assert (done.code, "unable to read" in done.err) == (4, True)
 
 
 def test_a_branch_that_nothing_contains_any_more_is_an_alarm(project: Home) -> None:

@@ -1,0 +1,305 @@
+"""Changes that wait for their commit: every sync says that they do, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run, git
+from tests.test_busy import writing
+
+SLUG = "stage-files-by-name"
+NOTE = "Stage files by name."
+LOCKS = {"index.lock": "git's index is locked", "refs/heads/main.lock": "main.lock': File exists"}
+
+
+def locked(repo: Path, lock: str) -> Path:
+    """A lock that another git left."""
+    file = repo / ".git" / lock
+    file.touch()
+    return file
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_sync_says_why_a_queued_change_still_waits(repo: Path, memory: Path, learnloop: Run, lock: str) -> None:
+    """Design §6: what is not committed is told each time, also where the command before has queued it."""
+    file = locked(repo, lock)
+    assert LOCKS[lock] in learnloop("note", NOTE, cwd=repo).err
+    for _ in range(2):
+        done = learnloop("sync", cwd=repo)
+        assert (done.code, done.out) == (0, "everything else is in step\n")
+        assert done.err.startswith("learnloop: 1 queued change waits: ")
+        assert LOCKS[lock] in done.err
+    told = learnloop("sync", "--json", cwd=repo).json
+    assert (told["action"], told["queued"], told["commits"]) == ("unchanged", True, [])
+    assert LOCKS[lock] in told["waiting"]
+    assert "1 queued change waits" in learnloop("status", cwd=repo).out
+    file.unlink()
+    told = learnloop("sync", "--json", cwd=repo).json
+    assert (len(told["commits"]), told["queued"], told["waiting"]) == (1, False, "")
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: note {SLUG}"
+    assert git(repo, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_hand_edit_joins_the_queue_and_no_step_is_claimed(
+    repo: Path, memory: Path, learnloop: Run, lock: str
+) -> None:
+    """What waits already is queued no second time; what is new is."""
+    file = locked(repo, lock)
+    learnloop("note", NOTE, cwd=repo)
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    done = learnloop("sync", cwd=repo)
+    assert "brought in step" not in done.out
+    assert "written, not committed yet" in done.err
+    assert learnloop("sync", "--json", cwd=repo).json["waiting"].startswith("2 queued changes wait: ")
+    file.unlink()
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-2", "--format=%s").splitlines() == ["learnloop: absorb", f"learnloop: note {SLUG}"]
+    assert git(repo, "status", "--short") == ""
+
+
+def test_while_an_editor_is_open_sync_claims_no_step(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability row 22."""
+    (repo / "app.py").write_text("x = 2\n")
+    git(repo, "add", "app.py")
+    person = writing(repo, "commit")
+    try:
+        learnloop("note", NOTE, cwd=repo)
+        done = learnloop("sync", cwd=repo)
+        told = learnloop("sync", "--json", cwd=repo).json
+    finally:
+        (repo.parent / "go").touch()
+    assert person.wait(timeout=60) == 0
+    assert (done.out, told["queued"]) == ("everything else is in step\n", True)
+    assert "1 queued change waits: git commit is running here" in done.err
+
+
+def test_in_a_rebase_sync_claims_no_step(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Reliability row 20."""
+    (repo / ".git" / "rebase-merge").mkdir()
+    learnloop("note", NOTE, cwd=repo)
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    outs = [learnloop("sync", cwd=repo) for _ in range(2)]
+    assert [("brought in step" in done.out, "rebase" in done.err) for done in outs] == [(False, True)] * 2
+    assert learnloop("sync", "--json", cwd=repo).json["queued"] is True
+
+
+def test_what_is_committed_beside_a_staged_lesson_is_not_everything(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §6: a staged lesson waits for its person."""
+    learnloop("note", NOTE, cwd=repo)
+    lesson, document = memory / f"{SLUG}.md", memory / "MEMORY.md"
+    lesson.write_text(lesson.read_text() + "\n**Why:** A person's words.\n")
+    git(repo, "add", str(lesson))
+    learnloop("sync", cwd=repo)
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    told = learnloop("sync", cwd=repo)
+    assert "; everything else is in step (" in told.out
+    assert "A person's words" not in git(repo, "show", f"HEAD:.claude/memory/{SLUG}.md")
+
+
+BAD_STATES = {
+    "comma": '{"a":1,}',
+    "twice": '{"a": 1, "a": 2}',
+    "NaN": '{"a": NaN}',
+    "list": "[1]",
+    "surrogate": '{"a": "' + "\\ud800" + '"}',
+}
+
+
+@pytest.mark.parametrize("text", BAD_STATES.values(), ids=BAD_STATES)
+def test_a_state_that_nobody_can_read_is_no_state_in_step(repo: Path, memory: Path, learnloop: Run, text: str) -> None:
+    """Design §6: it is left as it is, and every answer says that HEAD has another."""
+    learnloop("state", "set", "a", "1", cwd=repo)
+    (memory / "memory.json").write_text(text)
+    done, told = learnloop("sync", cwd=repo), learnloop("sync", "--json", cwd=repo).json
+    assert done.out.startswith("1 of our files differs from HEAD: memory.json:1: ")
+    assert done.out.endswith("; left as it is, not committed; everything else is in step\n")
+    assert told["waiting"] in done.out
+    assert "git       1 of our files differs from HEAD: memory.json:1: " in learnloop("status", cwd=repo).out
+    assert learnloop("status", "--json", cwd=repo).json["queued"] == 1
+    assert (memory / "memory.json").read_text() == text
+
+
+MANGLED = {
+    "markers": b"<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n",
+    "bytes": b"\xff\n",
+    "secret": b"".join((b"key AKIA", b"IOSFODNN7EXAMPLQ\n")),
+}
+
+
+@pytest.mark.parametrize("more", MANGLED.values(), ids=MANGLED)
+def test_a_quarantined_lesson_is_not_in_step(repo: Path, memory: Path, learnloop: Run, more: bytes) -> None:
+    """The same of a lesson file that no commit may have."""
+    learnloop("note", NOTE, cwd=repo)
+    lesson = memory / f"{SLUG}.md"
+    lesson.write_bytes(lesson.read_bytes() + more)
+    first = learnloop("sync", cwd=repo)  # its line is for the readable ones
+    done = learnloop("sync", cwd=repo)
+    for out in (first.out, done.out):
+        assert out.startswith(f"1 of our files differs from HEAD: {SLUG}.md:")
+        assert "; left as it is, not committed; everything else is in step" in out
+    assert f"git       1 of our files differs from HEAD: {SLUG}.md:" in learnloop("status", cwd=repo).out
+    assert git(repo, "status", "--short") == f" M .claude/memory/{SLUG}.md"
+
+
+HOW = "\n**How to apply:** A person's words.\n"
+LESSON = f".claude/memory/{SLUG}.md"
+VERBS = {
+    "confirm": ("confirm", SLUG, "--evidence", "PR 9", "--run", "s-77"),
+    "archive": ("archive", SLUG, "--note", "It is over.", "--run", "s-77"),
+    "pin": ("pin", SLUG, "--run", "s-77"),
+}
+
+
+@pytest.fixture
+def staged(repo: Path, memory: Path, learnloop: Run) -> Path:
+    """A lesson with words that a person has staged."""
+    learnloop("note", NOTE, "--why", "Others commit beside us.", cwd=repo)
+    lesson = memory / f"{SLUG}.md"
+    lesson.write_text(lesson.read_text() + HOW)
+    git(repo, "add", str(lesson))
+    return lesson
+
+
+def added(repo: Path, commit: str = "HEAD") -> str:
+    """What a commit adds, line by line."""
+    return git(repo, "show", "--format=", commit)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_command_keeps_its_name_when_the_staged_words_are_committed(
+    repo: Path, staged: Path, learnloop: Run, verb: str
+) -> None:
+    """Design §6: subject, reason and trailers are the command's, and what is committed under them is its alone."""
+    assert "is staged" in learnloop(*VERBS[verb], cwd=repo).err
+    git(repo, "commit", "-qm", "Mine")
+    assert "A person's words" in added(repo)
+    learnloop("sync", cwd=repo)
+    subjects = git(repo, "log", "-2", "--format=%s").splitlines()
+    assert subjects == [f"learnloop: {verb} {SLUG}", "Mine"]
+    message = git(repo, "log", "-1", "--format=%B")
+    assert (f"Learnloop-Change: {verb}" in message, "Run: s-77" in message) == (True, True)
+    assert ("PR 9" in message, "It is over." in message) == (verb == "confirm", verb == "archive")
+    assert "+**How to apply:**" not in added(repo)
+    assert git(repo, "status", "--short") == ""
+
+
+def test_a_line_that_follows_the_staged_words_is_absorbed_after_the_command(
+    repo: Path, staged: Path, learnloop: Run
+) -> None:
+    """The reason of a lesson stands in its line too: that change of the document is no part of the command."""
+    staged.write_text(staged.read_text().replace("Others commit beside us.", "A person's reason."))
+    git(repo, "add", str(staged))
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    subjects = git(repo, "log", "-3", "--format=%s").splitlines()
+    assert subjects == ["learnloop: absorb", f"learnloop: confirm {SLUG}", "Mine"]
+    assert "A person's reason" not in added(repo, "HEAD^")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_two_commands_on_a_staged_lesson_are_two_commits(repo: Path, staged: Path, learnloop: Run) -> None:
+    learnloop(*VERBS["confirm"], cwd=repo)
+    learnloop(*VERBS["archive"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    assert learnloop("log", cwd=repo).code == 0
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-3", "--format=%s").splitlines() == [
+        f"learnloop: archive {SLUG}",
+        f"learnloop: confirm {SLUG}",
+        "Mine",
+    ]
+    assert git(repo, "status", "--short") == ""
+
+
+def test_a_count_beside_a_staged_state_keeps_its_name(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("state", "set", "a", "1", cwd=repo)
+    state = memory / "memory.json"
+    state.write_text('{\n  "a": 1,\n  "b": 7\n}\n')
+    git(repo, "add", str(state))
+    learnloop("state", "incr", "a", cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-2", "--format=%s").splitlines() == ["learnloop: state a", "Mine"]
+    assert [line for line in added(repo).splitlines() if line[0] in "+-"][2:] == ['-  "a": 1,', '+  "a": 2,']
+    assert git(repo, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("way", [("reset", "-q", "--hard"), ("checkout", "-q", "HEAD", "--", LESSON)])
+def test_staged_words_that_are_taken_back_do_not_return(
+    repo: Path, staged: Path, learnloop: Run, way: tuple[str, ...]
+) -> None:
+    """Neither they nor what a command made of them."""
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, *way)
+    learnloop("sync", cwd=repo)
+    assert "A person's words" not in staged.read_text()
+    assert "A person's words" not in git(repo, "show", f"HEAD:{LESSON}")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_other_words_than_the_staged_ones_are_no_part_of_a_queued_command(
+    repo: Path, staged: Path, learnloop: Run
+) -> None:
+    """What a person committed instead is not overwritten: what stands on disk is absorbed."""
+    learnloop(*VERBS["confirm"], cwd=repo)
+    staged.write_text(staged.read_text() + "\nMore of them.\n")
+    kept = staged.read_text()
+    git(repo, "add", str(staged))
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == "Mine"
+    assert (staged.read_text(), git(repo, "status", "--short")) == (kept, "")
+
+
+def test_a_document_edited_before_is_not_committed_under_a_command_s_name(
+    repo: Path, memory: Path, staged: Path, learnloop: Run
+) -> None:
+    """Words of a person in the line of a staged lesson are absorbed as theirs."""
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text().replace(f"({SLUG}.md)", f"({SLUG}.md) — a hook of a person's"))
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    mine = git(repo, "log", "--format=%H", "--grep=^learnloop: confirm").strip()
+    assert "a hook of a person's" not in added(repo, mine)
+    assert "a hook of a person's" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--short") == ""
+
+
+def test_what_waits_with_a_staged_lesson_is_proposed_once_its_words_are_committed(
+    repo: Path, staged: Path, learnloop: Run
+) -> None:
+    """`propose` tells what waits as the next command would commit it."""
+    git(repo, "init", "-q", "--bare", "../bare.git")
+    git(repo, "remote", "add", "origin", "../bare.git")
+    git(repo, "push", "-qu", "origin", "main")
+    learnloop(*VERBS["confirm"], cwd=repo)
+    git(repo, "commit", "-qm", "Mine")
+    done = learnloop("propose", "--branch", "proposal", cwd=repo)
+    assert done.code == 0, done.err
+    assert f"learnloop: confirm {SLUG}" in git(repo, "log", "proposal", "--format=%s").splitlines()
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_a_note_beside_an_archived_staged_lesson_loses_neither(
+    repo: Path, staged: Path, learnloop: Run, *, is_locked: bool
+) -> None:
+    """Whether the note is committed at once or waits behind the other: both keep their names, one after the other."""
+    learnloop(*VERBS["archive"], cwd=repo)
+    file = locked(repo, "index.lock") if is_locked else None
+    learnloop("note", "Read the log.", cwd=repo)
+    if file:
+        file.unlink()
+    git(repo, "commit", "-qm", "Mine")
+    learnloop("sync", cwd=repo)
+    subjects = git(repo, "log", "-4", "--format=%s").splitlines()
+    assert {f"learnloop: archive {SLUG}", "learnloop: note read-the-log"} < set(subjects)
+    assert subjects.index("learnloop: absorb") == 0 if "learnloop: absorb" in subjects else is_locked
+    assert "(read-the-log.md)" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
+    assert git(repo, "status", "--short") == ""
