@@ -11,7 +11,7 @@ from learnloop_md import readings
 from learnloop_md.hidden import hidden, without
 from learnloop_md.hints import Hints
 from learnloop_md.poison_shapes import AUTONOMY, FORMS, INSTRUCTION, WHY, Form
-from learnloop_md.poison_words import DANGEROUS, HARMLESS
+from learnloop_md.poison_words import ACTING, DANGEROUS, HARMLESS
 
 
 class Poison(NamedTuple):
@@ -38,7 +38,7 @@ def _all(text: str) -> Iterator[Poison]:
         what = "a direction control" if code == "bidi-control" else "hidden characters"
         yield Poison(code, text.count("\n", 0, at) + 1, f"holds {what}")
     text = without(text)
-    rows = [(line, tuple(readings.readings(paragraph))) for line, paragraph in readings.paragraphs(text)]
+    rows = [(line, tuple(readings.readings(said))) for line, said in _paragraphs(text)]
     # Most texts hold few of the words that the forms need, and patterns are dear.
     words = _hints().held("\n".join(said for _, some in rows for said in some))
     for line, some in rows if words else ():
@@ -47,9 +47,20 @@ def _all(text: str) -> Iterator[Poison]:
     for line, said in readings.unseen(text):
         if code := _judged(readings.readings(said)) or (INSTRUCTION if re.search(_ORDER, said) else ""):
             yield Poison(code, line, "gives an order where no reader sees it")
-    for line, said in readings.encoded(text):
-        if code := _judged(readings.readings(said)):
-            yield Poison(code, line, f"{WHY[code]}, encoded")
+    for line, inner in readings.encoded(text):
+        for _, said in _paragraphs(inner):
+            if code := _judged(readings.readings(said)):
+                yield Poison(code, line, f"{WHY[code]}, encoded")
+                break
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """The paragraphs of a text in each of its renderings, what is the same in two of them once."""
+    first, *more = readings.renderings(text)
+    rows = list(readings.paragraphs(first))
+    yield from rows
+    seen = {said for _, said in rows} if more else ()
+    yield from ((line, said) for other in more for line, said in readings.paragraphs(other) if said not in seen)
 
 
 @cache
@@ -89,7 +100,14 @@ _NEGATION = (
 _SPEAKING = (
     r"\b(?:said|says|saying|texts?|such|like|attack\w*|inject\w*|phrases?|strings?|contain\w*|treat|payload|example"
     r"|e\.g|wrote|reads?|reading|message|literal|detect\w*|quote\w*|mention\w*|issue|comment|readme|titled|called|named"
-    r"|poison\w*|jailbreak\w*|words?|tells?|asks?|told|asked|sends?|expects?|refus\w*|flags?|fixture|suite)\b"
+    r"|poison\w*|jailbreak\w*|words?|tells?|asks?|told|asked|sends?|expects?|refus\w*|flags?|fixture|suite"
+    # German, French, Spanish, Italian, Portuguese; a text is read without its accents as well.
+    r"|steht|stehen|sagt|sagte|behauptet|lautet|enth[äa]lt|enthalten|satz|meldung|nachricht|zitat|zitier\w*"
+    r"|angriff\w*|beispiel\w*|erkennt"
+    r"|contient|contenait|disait|dit|demandait|demande|phrase|attaque|exemple|cit[ée]e?s?|signaler|d[ée]tecte"
+    r"|dice|dec[íi]a|conten[íi]a|contiene|ped[íi]a|pide|mensaje|frase|ataque|ejemplo|citamos|detecta"
+    r"|diceva|conteneva|chiedeva|chiede|messaggio|esempio|attacco|citato|segnala\w*|rileva"
+    r"|diz|dizia|continha|cont[ée]m|pedia|pede|mensagem|exemplo|cit[áa]mos|deteta)\b"
 )
 # What follows it forbids it: "skipping the safety checks is forbidden", "without approval the queue rejects it".
 _IS_FORBIDDEN = (
@@ -97,12 +115,18 @@ _IS_FORBIDDEN = (
     r"(?:forbidden|banned|prohibited|disallowed|blocked|refused|rejected"
     r"|not (?:allowed|permitted|an option|acceptable))\b"
 )
+# What nobody does without asking: "never push without asking", where only the deed may follow the negation.
+_ONLY_ASKED = (
+    rf"\b(?:never|do not|don't|dont|must not|may not|cannot|can't|no ?(?:one|body) (?:may|should)) "
+    rf"(?={DANGEROUS}|(?:run|execute|commit|change|edit|remove|install|write|migrate|use)\b)"
+    r"(?:(?!and |but |then |just |or )[\w'./-]{1,30} ){1,8}$"
+)
 _REFUSES = (
     r"(?: (?:from|of|by)(?: [\w'-]{1,20}){1,3}?)?,?(?: (?:the|an?|our|this|that|any|every|each) "
     r"(?!user|human|person|owner)(?:[\w'-]{1,20} )?| )[\w'-]{1,20} (?:rejects?|refuses?|blocks?|denies|fails|stops"
     r"|(?:is|are|gets?) (?:rejected|refused|blocked|denied|stopped|not)|cannot|can't|may not|must not)\b"
 )
-_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"))
+_QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("“", "”"), ("‘", "’"), ("«", "»"), ("»", "«"), ("„", "“"), ("„", "”"))
 _SENTENCE_ENDS = (". ", "; ", "! ", "? ")
 
 
@@ -141,8 +165,12 @@ def _is_harmless(said: str, match: re.Match[str], form: Form) -> bool:
         return False
     if re.match(HARMLESS, said[match.end() : match.end() + 100]):
         return True
+    if not form.risky:
+        return False
     begin, end = _clause(said, match.start(), match.end())
-    return form.risky and not re.search(DANGEROUS, f"{said[begin : match.start()]} {said[match.end() : end]}")
+    if match[0].startswith("without") and re.search(_ONLY_ASKED, said[begin : match.start()]):
+        return True
+    return not re.search(f"{DANGEROUS}|{ACTING}", f"{said[begin : match.start()]} {said[match.end() : end]}")
 
 
 def _clause(said: str, start: int, end: int) -> tuple[int, int]:

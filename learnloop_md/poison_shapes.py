@@ -41,10 +41,29 @@ _OVERRIDES = (
     Form(
         INSTRUCTION,
         rf"\b{w.DROP} (?:the |these |those )?(?:previous|prior|above|preceding|earlier|safety|system) {w.TWO}(?:rules"
-        rf"|guidelines|constraints|restrictions|policies|messages|commands)\b|\b{w.DROP} (?:the |any |all )?(?:safety"
+        rf"|guidelines|guidance(?! (?:on|about|for|in)\b)"
+        rf"|constraints|restrictions|policies|messages|commands)\b|\b{w.DROP} (?:the |any |all )?(?:safety"
         rf"|system) (?:policy|rule|guideline|instructions?)\b|\b{w.DROP} your {w.TWO}{w.RULES}\b|\b{w.DROP} {w.EVERY} "
         rf"(?:of )?(?:the |your |its )?{w.EARLIER} {w.TWO}{w.RULES}\b",
         w.RULE_WORDS,
+    ),
+    Form(INSTRUCTION, rf"\b(?:{w.DROP}|drop) {w.THESE}{w.TOLD} {w.BEFORE_THIS}", w.TOLD_WORDS),
+    Form(
+        INSTRUCTION,
+        rf"\b(?:{w.THESE}{w.TOLD} {w.BEFORE}|(?:the|all|any|every|your|those) {w.EARLIER} {w.TOLD}|^{w.EARLIER} "
+        rf"{w.TOLD}|(?:everything|anything|whatever|all) {w.BEFORE}) (?:(?:should|must|shall|can|may|are|is|to|will"
+        rf"|now|all) ){{1,3}}(?:be )?(?:ignored|disregarded|forgotten|discarded|overridden|void|null|cancel\w+|revoked"
+        rf"|suspended|lifted|superseded)(?=[.,;:!?)]|$| (?:and|from|in favou?r|now|here|by this)\b)",
+        hints(
+            "ignored disregarded forgotten discarded overridden void null cancel revoked suspended lifted superseded"
+        ),
+    ),
+    Form(
+        INSTRUCTION,
+        rf"\b(?:(?:{w.TOLD} {w.BEFORE}|{w.EARLIER} {w.TOLD}) (?:no longer appl(?:y|ies)|(?:do|does) not apply)"
+        rf"(?=[.,;:!?)]|$| (?:and|here|now|from|to you)\b)|whatever {w.THESE}{w.TOLD} (?:above |before |given ){{0,2}}"
+        rf"(?:say|says|tell you|demand|require|state),? (?:ignore|disregard|obey|follow|do)\b)",
+        hints("appl whatever"),
     ),
     Form(
         INSTRUCTION,
@@ -209,16 +228,21 @@ _ALONE = (
     ),
     Form(
         AUTONOMY,
-        rf"\b(?:never|do not|don't|dont|no need to|without|stop) (?:ever )?(?:ask|consult|check with|confirm with"
-        rf"|wait for)(?:ing)?(?: (?:{w.PERSON}|me|first)){{0,2}} (?:before|prior to|when|if) (?:you "
-        rf")?(?=[^,;.]{{0,40}}?{w.DANGEROUS})",
-        hints("ask consult check_with confirm_with wait_for"),
+        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|without|stop) (?:ever )?"
+        rf"(?:(?:ask|consult|check with|confirm with|wait for)(?:ing)?(?: (?:{w.PERSON}|me|first)){{0,2}}"
+        rf"|(?:bother|disturb|trouble|pester|interrupt)(?:ing)? "
+        rf"{w.PERSON}(?: (?:with|by|for) (?:[\w-]{{1,20}} ){{0,2}}?[\w-]{{1,20}})?) (?:before|prior to|when|if) (?:you "
+        rf")?(?=[^,;.]{{0,40}}?(?:{w.DANGEROUS}|{w.ACTING}))|\b(?:before|when) (?=[^,;.]{{0,40}}?(?:{w.DANGEROUS}"
+        rf"|{w.ACTING}))[^,;.]{{1,60}}, (?:never|do not|don't|dont|no need to) (?:ask|consult|check with|confirm with"
+        rf"|wait for)(?: (?:{w.PERSON}|me)){{0,2}}(?: first)?(?=[.;!,]|$)",
+        hints("ask consult check_with confirm_with wait_for bother disturb trouble pester interrupt"),
         negates=True,
     ),
     Form(
         AUTONOMY,
         rf"\bwithout (?:any |prior |explicit |further |human |user |manual |first )*(?:{w.LEAVE}|human review|human "
-        rf"oversight|supervision|(?:asking|waiting|confirming|checking)(?: (?:for|with))?(?: {w.PERSON})?(?: "
+        rf"oversight|supervision|(?:(?:bothering|stopping|having) to ask|asking|waiting|confirming"
+        rf"|checking)(?: (?:for|with))?(?: {w.PERSON})?(?: "
         rf"{w.LEAVE})?(?: first)?(?=[ .!,;:]|$))(?! (?:dialog|button|email|step|screen|page|modal|code|token|form"
         rf"|field|mail|link|banner))|\bnever (?:stop|pause) (?:to|and) (?:ask|confirm|check)|\b(?:skip|suppress|avoid"
         rf"|disable|bypass) (?:all |any |the )?confirmations?(?: (?:prompts?|dialogs?|steps?))?\b",

@@ -24,20 +24,41 @@ EARLIER = any_of(
 )
 OTHER = any_of("other existing default old last past current")
 EVERY = any_of("all any every each everything whatever")
+# What is told to whoever reads along, and where it stands when that is said behind it: "the rules listed above".
+TOLD = any_of(
+    "instructions? directives? directions orders rules guidelines? guidance constraints restrictions policies prompts?"
+    " commands messages text"
+)
+THESE = r"(?:(?:all|any|every|each|everything|of|the|these|those|your|such|other|existing) ){0,4}"
+_END = r"(?=[.,;:!?)]| ?[–—-]|$| (?:and|but|then|or|instead|completely|entirely|altogether|from now|in favou?r)\b)"
+_HERE = r"this (?:line|point|message|text|file|note|lesson|one|rule|paragraph|sentence)\b"
+_BEFORE = (
+    r"(?:(?:that|which|who|is|are|was|were|stands?|came|comes?|been|has|have|had|you|i|we|listed|stated|given|written"
+    r"|shown|said|told|received|got|set out|to) ){0,5}"
+)
+_TIME = r"(?:above|before|earlier|previously|so far|until now|beforehand)"
+_FROM = rf"(?:above|before|up to|until|preced(?:e|es|ed|ing)) {_HERE}"
+BEFORE_THIS = rf"{_BEFORE}(?:{_TIME}{_END}|{_FROM})"  # at the end of what is said
+BEFORE = rf"{_BEFORE}(?:{_TIME}|{_FROM})"
 ORDERS = (
     any_of("instructions? directives? prompts? guardrails? orders programming training safeguards? system_message")
     + r"(?! (?:templates?|files?|versions?|tokens?|caches?|lengths?|engines?|formats?|snippets?|fixtures?|tests?"
     r"|names?|ids?))"
 )
 RULES = any_of(
-    "rules? guidelines? messages? contexts? commands? polic(?:y|ies) constraints? restrictions? limitations? safety"
+    r"rules? guidelines? guidance(?!_(?:on|about|for|in)\b) messages? contexts? commands? polic(?:y|ies) constraints?"
+    r" restrictions? limitations? safety"
 )
 TELL = any_of(
     "reveal print output show repeat display leak disclose dump expose recite return tell_me give_me write_out"
 )
 SAID = any_of("said told written given read instructed above before so_far previously known? learned")
 ORDER_WORDS = hints("instruction directive prompt guardrail orders programming training safeguard message")
-RULE_WORDS = hints("rule guideline message context command polic constraint restriction limit safety")
+RULE_WORDS = hints("rule guideline guidance message context command polic constraint restriction limit safety")
+TOLD_WORDS = hints(
+    "instruction directive direction orders rules guideline guidance constraint restriction polic prompt command"
+    " message text"
+)
 PERSON = r"(?:the |a |your |any )?" + any_of(
     "users? humans? developers? operators? owners? maintainers? persons? people anyone anybody reviewers?"
 )
@@ -49,6 +70,13 @@ MODEL = (
     r"(?: (?:agent|assistant|model|system)s?)?"
 )
 
+# What is done to the machine or the work, in general: nobody is asked before it.
+ACTING = (
+    r"\b(?:act(?:ing)?\b|(?:run|execut|issu|invok)(?:e|ning|ing)? (?:(?:an?|any|all|every|the|your|its|these|those|such"
+    r"|shell|bash|terminal|system) ){0,3}commands?\b|(?:chang|edit|modify|overwrit|remov|install|writ)(?:e|ing)? "
+    r"(?:any |the |all |your )?(?:files?|code|any ?thing|settings|configuration|packages?|software)\b"
+    r"|commands? (?:are|is|may|can|must|should|to) (?:to )?be (?:run|executed|issued)\b)"
+)
 # What nobody may do unasked: beside it "without asking" counts, beside the formatter it does not.
 DANGEROUS = (
     r"\b(?:force[- ]?push\w*|push(?:es|ing)?\b|deploy\w*|delet\w+|merg(?:e|es|ing)\b|publish\w*"

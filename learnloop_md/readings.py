@@ -18,6 +18,12 @@ _ALIKE = {
 LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, latin in zip(others, latins, strict=True)}
 _SPELLED = str.maketrans("0134578@$!|", "oieastbasil")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+# One of these stands in nearly every order; shifted, they are words of no language known to us.
+_COMMON = (
+    "the and all any your you to for of without never not this that user ask send with previous ignore every from"
+    " instructions confirmation approval permission secrets keys prompt"
+).split()
+_SHIFTED = rf"\b(?:{'|'.join(_COMMON)})\b".translate(_ROT13).replace(r"\o", r"\b")
 
 # A blank line or the head's dashes end a paragraph; a list item, a heading, a field of the head begins one.
 _BEGIN = r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]|#{1,6}[ \t]|[a-z_]{2,20}:[ \t]"
@@ -62,8 +68,29 @@ def _latin(text: str) -> str:
     return re.sub(r"\w+", lambda m: m[0].translate(LOOKS) if re.search("[A-Za-z]", m[0]) else m[0], text)
 
 
+def renderings(text: str) -> Iterator[str]:
+    """A text as it stands, and, line by line, with the words of its names set apart and spelled words closed."""
+    yield text
+    plain = re.sub(_SPELLED_OUT, _closed, text) if re.search(_WIDE, text) else text
+    plain = re.sub(_HUMPS, lambda m: re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", m[0]), plain)
+    if plain != text:
+        yield plain
+
+
+# "IgnoreAllRules"; "s e n d   t h e   k e y s", where a wider gap ends a word.
+_HUMPS = r"(?<![\w/.-])[A-Za-z]?[a-z]{1,30}(?:[A-Z][a-z]{0,30}){2,20}\b"
+_WIDE = r"(?<!\S)\S[ \t]\S[ \t]{2,8}\S[ \t]\S"
+_SPELLED_OUT = r"(?<!\S)\S(?:[ \t]{1,8}\S(?!\S)){7,}"
+
+
+def _closed(match: re.Match[str]) -> str:
+    return " ".join(re.sub(r"[ \t]", "", word) for word in re.split(r"[ \t]{2,}", match[0]))
+
+
 def readings(paragraph: str) -> Iterator[str]:
-    """A paragraph as it stands, and as it reads without accents, digits for letters, blanks between them, a shift."""
+    """A paragraph as it stands, and as it reads without accents, digits for letters, blanks between them, a shift,
+    names whole.
+    """
     yield paragraph
     if not paragraph.isascii() and (bare := _without_accents(paragraph)) != paragraph:
         yield bare
@@ -71,8 +98,15 @@ def readings(paragraph: str) -> Iterator[str]:
         yield re.sub(r"\S+", lambda m: m[0].translate(_SPELLED) if re.search("[a-z]", m[0]) else m[0], paragraph)
     if re.search(r"(?:\b[a-z][ ._-]){7}", paragraph):
         yield re.sub(r"\b[a-z](?:[ ._-][a-z]\b){3,}", lambda m: _words(re.sub(r"[ ._-]", "", m[0])), paragraph)
-    if "vafgehpgvba" in paragraph or "cebzcg" in paragraph:
+        yield re.sub(r"(?<!\S)\S(?: \S(?!\S)){7,}", lambda m: _words(m[0].replace(" ", "")), paragraph)
+    if re.search(_SHIFTED, paragraph):
         yield paragraph.translate(_ROT13)
+    if re.search(_NAME, paragraph):
+        yield re.sub(_NAME, lambda m: re.sub("[_-]+", " ", m[0]), paragraph)
+
+
+# "ignore_all_rules"; no option, no file, no part of a path.
+_NAME = r"(?<![\w/.-])[a-z]{1,20}(?:[_-]{1,2}[a-z]{1,20}){2,20}(?![\w/-]|\.\w)"
 
 
 def _without_accents(text: str) -> str:
@@ -82,10 +116,19 @@ def _without_accents(text: str) -> str:
 
 
 _ACCENT = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
-_CUT_AT = (
-    "(ignore|disregard|forget|override|all|any|the|your|previous|prior|above|system|instructions?|rules|prompt|and|user"
-    "|never|ask|for|confirmation|permission|before|send|secrets|without)"
+_CUT_AT = (  # longer words first: "theuser" is no "these"
+    "administrator|authorization|confirmation|conversation|instructions?|restrictions|permissions?|credentials"
+    "|dangerously|guidelines|exfiltrate|production|everything|disregard|guidance|anything|directives?|approval|password"
+    "|database|previous|override|external|request|private|without|message|execute|running|asking|before|branch"
+    "|changes?|commands?|customer|contents|delete|deploy|disable|earlier|follow|forget|forward|ignore|anyone|always"
+    "|prompts?|policy|publish|remote|review|reveal|rights|secrets?|server|settings|system|tokens?|upload|should"
+    "|address|attacker|webhook|security|safety|access|above|admin|agent|allow|every|files?|force|never|order|prior"
+    "|proceed|rules?|users?|shell|skip|emails?|mail|merge|pushes|push|send|share|post|copy|the|these|those|this|that"
+    "|there|then|their|what|whatever|when|wait|with|will|must|need|from|have|into|only|your|you|keys?|data|tell|told"
+    "|test|code|and|all|any|api|are|ask|env|for|has|its|new|not|now|off|our|out|run|ssh|use|act|add|at|as|be|by|do|in"
+    "|is|it|me|my|no|of|on|or|so|to|up|us|we"
 )
+_CUT_AT = f"({'|'.join(sorted(_CUT_AT.split('|'), key=len, reverse=True))})"
 
 
 def _words(run: str) -> str:
@@ -135,23 +178,50 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 
 _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8000}={0,2}"
 _BASE32 = r"(?<![A-Za-z0-9+/=])[A-Z2-7]{24,8000}={0,6}(?![A-Za-z0-9+/=])"
+_GROUP = r"[A-Za-z0-9+/_-]{2,80}"
 _HEX = r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,4000}(?![0-9a-fA-F])"
 _ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
 
 
 def encoded(text: str) -> Iterator[tuple[int, str]]:
     """Readable texts that stand in text as base64, base32 or hex digits, and lines with escapes, each with its line."""
-    found = [
-        (match.start(), inner.lower())
+    runs = [
+        (match.start(), match[0], decode)
         for pattern, decode in ((_BASE64, _from_base64), (_BASE32, _from_base32), (_HEX, _from_hex))
         for match in re.finditer(pattern, text)
-        if len(inner := decode(match[0])) > 12 and inner.isprintable() and " " in inner
+    ]
+    runs += [(at, run, decode) for at, run in _grouped(text) for decode in (_from_base64, _from_base32)]
+    found = [
+        (at, inner)
+        for at, run, decode in runs
+        if len(inner := decode(run)) > 12 and inner.isprintable() and " " in inner
     ]
     yield from _by_line(text, found)
     for n, line in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
         said = re.sub(_ESCAPE, lambda found: chr(int(found[1], 16)), line)
         if said != line:
-            yield n, " ".join(said.lower().split())
+            yield n, " ".join(said.split())
+
+
+def _grouped(text: str) -> Iterator[tuple[int, str]]:
+    """Runs of words of one length, as code is cut into groups, each with its place; the last may be shorter."""
+    place, size, parts = 0, 0, list[str]()
+    for match in re.finditer(r"\S+", text):
+        word = match[0]
+        if len(word) == size:
+            parts.append(word)
+            continue
+        if len(parts) * size > 15 and (len(parts) > 1 or size > 23):
+            yield from _run(place, [*parts, word] if len(word) < size else parts)
+        place, size, parts = match.start(), len(word), [word]
+    if len(parts) > 1:
+        yield from _run(place, parts)
+
+
+def _run(place: int, parts: list[str]) -> Iterator[tuple[int, str]]:
+    for some in (parts, parts[1:], parts[:-1]):
+        if re.fullmatch(r"[A-Za-z0-9+/_-]{16,8000}={0,6}", run := "".join(some)):
+            yield place, run
 
 
 def _from_base64(run: str) -> str:

@@ -252,10 +252,21 @@ def _related(one: str, other: str) -> bool:
     if not first or not second:
         return False
     if first[0] == second[0]:
-        verbs = [row[1] for row in (first, second) if len(row) > 1 and _found(r"[a-z][a-z-]*$").match(row[1])]
+        verbs = [verb for verb in map(_verb, (first, second)) if verb]
         return len(verbs) < 2 or verbs[0] == verbs[1]
     targets = [{word for word in row[1:] if len(word) > 2 and word[0] != "-"} for row in (first, second)]
     return bool(targets[0] & targets[1])
+
+
+_SCRIPTS = ("npm", "pnpm", "yarn", "bun")  # `run` before a script's name says no more than the name does
+
+
+def _verb(heart: list[str]) -> str:
+    """The subcommand of a program, without the part of it that a script's name tells: of `npm run test:unit` "test"."""
+    named = heart[0] in _SCRIPTS
+    rest = heart[2:] if named and heart[1:2] == ["run"] else heart[1:]
+    verb = rest[0].split(":")[0] if rest and named else "".join(rest[:1])
+    return verb if _found(r"[a-z][a-z-]*$").match(verb) else ""
 
 
 def _heart(command: str) -> list[str]:
@@ -268,8 +279,8 @@ def _heart(command: str) -> list[str]:
 
 
 def _first_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Exit code")]
-    return lines[0] if lines else "no output"
+    said = _found(r"\s*(?:Error: )?Exit code \d+\b[:,]?").sub("", text, count=1) if "Exit code" in text[:40] else text
+    return next((line.strip() for line in said.splitlines() if line.strip()), "no output")
 
 
 @cache

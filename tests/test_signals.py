@@ -196,6 +196,19 @@ def test_a_failed_tool_is_a_failure() -> None:
     assert of_tools(runs) == [Signal("failure", "Bash: npm test → missing script: test", 0)]
 
 
+@pytest.mark.parametrize("gap", ["\n", " ", ": "])
+def test_what_a_failed_tool_said_may_stand_behind_its_exit_code(gap: str) -> None:
+    (signal,) = of_tools([bash("npm test", f"Exit code 1{gap}missing script: test", failed=True)])
+    assert signal.text == "Bash: npm test → missing script: test"
+
+
+@pytest.mark.parametrize(
+    ("then", "kind"), [("npm run test:unit", "workaround"), ("npm run lint", "failure"), ("npm install", "failure")]
+)
+def test_a_script_of_the_same_name_is_a_way_around(then: str, kind: str) -> None:
+    assert [row.kind for row in of_tools([bash("npm test", "Exit code 1\nno", failed=True), bash(then)])] == [kind]
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [
