@@ -188,8 +188,8 @@ class Commits:
 
     def in_the_way(self, path: str) -> str:
         """What a person has in git's index under a path of ours, "" where nothing."""
-        flag = self._staged_as(path)
-        return "" if flag in " ?" else f"{path} is in conflict" if flag == "U" else f"{path} is staged: {_WAY_OUT}"
+        flag, told = self._staged_as(path), guard.unsecret_path(path)
+        return "" if flag in " ?" else f"{told} is in conflict" if flag == "U" else f"{told} is staged: {_WAY_OUT}"
 
     def held_back(self, loaded: Memory) -> Partly | None:
         """What of the document may be committed, None for all of it: half of what a person has staged never is."""

@@ -88,15 +88,17 @@ def drivers(world: Path) -> dict[str, bytes]:
 
 
 def sessions(world: Path) -> dict[str, bytes]:
-    """What is remembered of sessions and runs: the rows that can be read."""
+    """What is remembered of sessions and runs: the rows that can be read, but what a note was about to become."""
     found: dict[str, bytes] = {}
     for file in (world / STATE / "learnloop" / "sessions").glob("*.jsonl"):
         rows = []
         for line in file.read_bytes().splitlines():
             try:
-                rows.append(json.dumps(json.loads(line)))
+                row = json.loads(line)
             except ValueError:
                 continue
+            if row["what"] != "becomes":  # an end that is repeated says it again
+                rows.append(json.dumps(row))
         if rows:
             found[f"rows of {file.name}"] = timeless("\n".join(rows)).encode()
     return found
