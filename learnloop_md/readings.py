@@ -101,7 +101,7 @@ def readings(paragraph: str) -> Iterator[str]:
         yield re.sub(r"(?<!\S)\S(?: \S(?!\S)){7,}", lambda m: _words(m[0].replace(" ", "")), paragraph)
     if re.search(_SHIFTED, paragraph):
         yield paragraph.translate(_ROT13)
-    if re.search(_NAME, paragraph):
+    if ("_" in paragraph or "-" in paragraph) and re.search(_NAME, paragraph):
         yield re.sub(_NAME, lambda m: re.sub("[_-]+", " ", m[0]), paragraph)
 
 
@@ -185,6 +185,8 @@ _ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
 
 def encoded(text: str) -> Iterator[tuple[int, str]]:
     """Readable texts that stand in text as base64, base32 or hex digits, and lines with escapes, each with its line."""
+    if not re.search("[A-Z0-9%\\\\]", text):  # the words of a name: no code of a sentence does without
+        return
     runs = [
         (match.start(), match[0], decode)
         for pattern, decode in ((_BASE64, _from_base64), (_BASE32, _from_base32), (_HEX, _from_hex))
@@ -220,7 +222,8 @@ def _grouped(text: str) -> Iterator[tuple[int, str]]:
 
 def _run(place: int, parts: list[str]) -> Iterator[tuple[int, str]]:
     for some in (parts, parts[1:], parts[:-1]):
-        if re.fullmatch(r"[A-Za-z0-9+/_-]{16,8000}={0,6}", run := "".join(some)):
+        run = "".join(some)  # words alone have neither a capital nor a digit
+        if re.search("[A-Z0-9]", run) and re.fullmatch(r"[A-Za-z0-9+/_-]{16,8000}={0,6}", run):
             yield place, run
 
 

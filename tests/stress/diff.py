@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -77,10 +78,11 @@ def _commit(number: int, touched: Sequence[Lesson], known: Sequence[Lesson]) -> 
 
 
 def timed(root: Path, revisions: str, *more: str) -> tuple[float, float, bytes]:
-    """Seconds of the clock, of the CPU (git included), and what was printed."""
+    """Seconds of the clock, of the CPU (git included), and what was printed; with bytecode, as an installed package."""
     command = [sys.executable, "-m", "learnloop_md", "diff", revisions, *more]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run(command, cwd=root, capture_output=True, check=False)
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, cwd=root, capture_output=True, check=False, env=env)
     after, took = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
     assert done.returncode == 0, done.stderr.decode()
     return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
