@@ -14,8 +14,8 @@ LINE = "- [Pin the base image](pin-the-base-image.md) — before a rebuild"
 
 
 def sightings(text: str) -> set[str]:
-    """The runs that a lesson was seen in."""
-    return set(re.findall(r"(?m)^    - on: \d{4}-\d\d-\d\d\n      run: (\w+)$", text))
+    """The runs that a lesson was seen in; a name that YAML would take for a number stands in quotes."""
+    return set(re.findall(r'(?m)^    - on: \d{4}-\d\d-\d\d\n      run: "?(\w+)"?$', text))
 
 
 def test_the_client_is_told_what_is_in_force_and_nothing_archived(client: Client, project: Path) -> None:
