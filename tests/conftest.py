@@ -35,8 +35,13 @@ GIT_CONFIG = """\
 	fsync = none
 """
 
+# The suite gives the same verdict on the same tree; the long profile looks for what nobody thought of yet.
 settings.register_profile(
-    "suite", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "suite",
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.register_profile(
     "long", deadline=None, max_examples=5_000, suppress_health_check=[HealthCheck.function_scoped_fixture]
