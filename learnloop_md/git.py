@@ -433,9 +433,14 @@ def merges(repo: Repo, revision: str) -> list[str]:
     return [side for row in rows for side in (*row.split()[2:], row.split()[1])]
 
 
+def attribute(repo: Repo, name: str, path: str) -> str:
+    """What the attributes of a path say, in the words of git check-attr."""
+    return out(repo.root, "check-attr", "-z", name, "--", path).split("\0")[2]
+
+
 def filter_of(repo: Repo, path: str) -> str:
     """The filter that the attributes of a path name, "" for none."""
-    said = out(repo.root, "check-attr", "-z", "filter", "--", path).split("\0")[2]
+    said = attribute(repo, "filter", path)
     return "" if said in ("unspecified", "unset", "set") else said
 
 

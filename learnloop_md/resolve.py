@@ -66,34 +66,32 @@ class _Work:
             if sides is None:
                 if path in marked:
                     self.left.append((path, "nothing tells its sides: settle what stands between the markers"))
-                continue
-            if sides.base is None and (other := self._another(path, sides)):
-                self._put(path, sides.ours)
-                self._put(*other)
-                self.added.append(other[0])
+                else:
+                    self._keep(path)
+            elif sides.base is None and (other := self._another(path, sides)):
+                if self._put(path, sides.ours):
+                    slug = lessonfile.stem(other[0])
+                    self.notices.append(f"two lessons were named {lessonfile.stem(path)}: theirs is {slug} now")
+                    self._put(*other)
+                    self.added.append(other[0])
             else:
                 self._merge("lesson", path, sides)
 
     def state(self) -> None:
         """The state by its keys; a key that both sides set otherwise is for a person."""
         path = self.place.values
-        data = store.read_bytes(self.place.folder / path) or b""
-        bad = mergestate.fault(data)
-        if path not in self.open and not (bad and bad.code == "conflict-markers"):
+        if path not in self.open and not conflict_line(_text(store.read_bytes(self.place.folder / path))):
             return
         sides = self._sides(path)
         found = mergestate.marked(*sides) if sides else None
         if not found:
-            settled = sides and data and not bad and data not in sides
-            way_out = _DONE if settled else "settle it by hand, then git add"
-            self.left.append((path, f"a side of it is missing or no state: {way_out}"))
+            if not self._keep(path):
+                self.left.append((path, "a side of it is missing or no state: settle it by hand, then git add"))
             return
         content, clashes = found
-        if clashes:
-            way_out = "settle what stands between the markers, then git add" if bad else _DONE
+        if self._put(path, content) and clashes:
+            way_out = "settle what stands between the markers, then git add"
             self.left.append((path, f"{mergestate.told(content, clashes)}: {way_out}"))
-        if bad or not clashes:  # else a person has settled it already
-            self._put(path, content)
 
     def document(self) -> None:
         """The document from both sides, each lesson once."""
@@ -118,13 +116,15 @@ class _Work:
         try:
             merged = merging.merge(kind, path, *sides)
         except merging.UnreadableSideError as error:
-            self.left.append((path, error.message))
+            if not self._keep(path):
+                self.left.append((path, error.message))
             return False
         # A side that stays as it is may hold the markers of an earlier merge.
-        clean = merged.clean and not conflict_line((merged.content or b"").decode("utf-8", "surrogateescape"))
+        clean = merged.clean and not conflict_line(_text(merged.content))
+        if not self._put(path, merged.content):
+            return False
         if not clean:
             self.left.append((path, "both sides changed the same words: settle what stands between the markers"))
-        self._put(path, merged.content)
         return clean
 
     def _another(self, path: str, sides: Sides) -> tuple[str, bytes] | None:
@@ -134,15 +134,44 @@ class _Work:
             return None
         taken = {theirs.slug, *self.before.lessons, *(lessonfile.stem(q.path) for q in self.before.quarantined)}
         slug = free_slug(theirs.slug, taken)
-        self.notices.append(f"two lessons were named {theirs.slug}: theirs is {slug} now")
         text = lessonfile.with_fields(theirs.text, {"name": slug})
         return str(Path(path).with_name(f"{slug}.md")), text.encode("utf-8", "surrogateescape")
 
-    def _put(self, path: str, content: bytes | None) -> None:
+    def _put(self, path: str, content: bytes | None) -> bool:
+        """Whether this stands in the file now: what a person settled by hand is kept."""
         full = self.place.folder / path
         if store.read_bytes(full) != content:
+            if path not in self.files and self._keep(path):
+                return False
             store.write(full, content)
             self.files.append(path)
+        return True
+
+    def _keep(self, path: str) -> bool:
+        """Whether a person has settled a file that git's index holds as unmerged; it is named then.
+
+        It has no markers, and is not what git itself left there.
+        """
+        data = store.read_bytes(self.place.folder / path)
+        if data is None or path not in self.open or conflict_line(_text(data)):
+            return False
+        if data.replace(b"\r\n", b"\n") in [left.replace(b"\r\n", b"\n") for left in self._left_by_git(path)]:
+            return False
+        bad = mergestate.fault(data) if path == self.place.values else None
+        faults = [bad.message] if bad else [q.message for q in self.before.quarantined if q.path == path]
+        mend = f"{faults[0]}: mend it (git checkout --merge brings the conflict back), then " if faults else ""
+        self.left.append((path, f"settled by hand, kept as it stands: {mend}git add it"))
+        return True
+
+    def _left_by_git(self, path: str) -> list[bytes]:
+        """What git leaves in the work tree without markers: of one side alone that, of two their lines."""
+        repo = self.place.repo
+        assert repo is not None, "only asked of what git's index holds"
+        base, ours, theirs = self.open[path]
+        if ours is None or theirs is None:
+            return [side for side in self.open[path] if side is not None]
+        is_whole = git.attribute(repo, "merge", self.place.in_repo(path)) == "unset"
+        return [ours] if is_whole else [git.merge_file(base or b"", ours, theirs)[0]]
 
     def restage(self) -> None:
         """Tell git's index of the files that are settled; the others stay unmerged there."""
@@ -159,13 +188,13 @@ class _Work:
         """The three states of a file, None where nothing tells them."""
         if path in self.open:
             there = [side for side in self.open[path] if side is not None]
-            text = there[0].decode("utf-8", "surrogateescape") if len(there) == 1 else ""
+            text = _text(there[0]) if len(there) == 1 else ""
             # git puts the same text, markers and all, in the only stage of each of two names for one file.
             if conflict_line(text):
                 return self._of_names(path, text)
             is_renamed = len(there) == 1 and self.place.is_lesson(path)
             return Sides(*(_named(path, side) for side in self.open[path])) if is_renamed else self.open[path]
-        text = (store.read_bytes(self.place.folder / path) or b"").decode("utf-8", "surrogateescape")
+        text = _text(store.read_bytes(self.place.folder / path))
         return self._of_merge(path, text) or self._of_names(path, text)
 
     def _of_names(self, path: str, text: str) -> Sides | None:
@@ -195,7 +224,8 @@ class _Work:
         return None
 
 
-_DONE = "the file as it stands is without a conflict: git add it"
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "surrogateescape")
 
 
 def _unmerged(place: Place) -> dict[str, Sides]:

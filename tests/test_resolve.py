@@ -8,6 +8,7 @@ import pytest
 
 from learnloop_md import mergestate
 from tests.conftest import Ran, Run, git
+from tests.homes import make_home
 from tests.scenarios import BASE, SCENARIOS, Result, Scenario, lesson, memory
 from tests.test_merge_drivers import Branches, run
 from tests.test_merge_drivers import branches as with_drivers
@@ -100,6 +101,103 @@ def test_a_key_that_both_sides_set_is_named_and_the_others_are_merged(tmp_path: 
     file.write_text(mergestate.rendered({"mode": "off", "page": 9}))
     resolved(made, learnloop)
     assert '"mode": "off"' in file.read_text()
+
+
+SETTLED = {
+    "state": ("memory.json", mergestate.rendered({"page": 2, "word": "mine"})),
+    "lesson": ("a.md", lesson("a", "r1", "r2", rule="Do it my way.")),
+    "document": ("MEMORY.md", memory("", "a").replace("# Memory\n", "# Memory\n\nMy words.\n", 1)),
+}
+
+
+def in_conflict(root: Path) -> Branches:
+    """A state, a lesson and a document that plain git leaves in conflict, each of which both sides make one."""
+    states = ({"page": 1}, {"ours": 1, "page": 2}, {"page": 3})
+    counts = [{"memory.json": mergestate.rendered(state)} for state in states]
+    sides: list[dict[str, str | None]] = [
+        {"a.md": lesson("a", "r1", run), f"{new}.md": lesson(new, run), "MEMORY.md": memory("", f"a{new}"), **count}
+        for run, new, count in (("r2", "b", counts[1]), ("r3", "c", counts[2]))
+    ]
+    base = {"a.md": lesson("a", "r1"), "MEMORY.md": memory("", "a"), **counts[0]}
+    made = branches(root, Scenario("", base, sides[0], sides[1], lambda r: True))
+    assert not made.joined("merge").clean
+    assert unmerged(made) == ["mem/MEMORY.md", "mem/a.md", "mem/memory.json"]
+    return made
+
+
+def unmerged(made: Branches) -> list[str]:
+    return git(made.root, "diff", "--name-only", "--diff-filter=U").split()
+
+
+@pytest.mark.parametrize(("name", "text"), SETTLED.values(), ids=SETTLED)
+def test_what_a_person_settled_by_hand_is_kept(name: str, text: str, tmp_path: Path, learnloop: Run) -> None:
+    """docs/merges.md: without markers it is their text, though git's index knows three versions yet."""
+    made = in_conflict(tmp_path / "repo")
+    (made.folder / name).write_text(text)
+    ran = resolved(made, learnloop)
+    assert ((made.folder / name).read_text(), unmerged(made)) == (text, [f"mem/{name}"])
+    assert (ran.code, f"mem/{name}: settled by hand, kept as it stands: git add it" in ran.err) == (1, True), ran
+    git(made.root, "add", f"mem/{name}")
+    assert resolved(made, learnloop).code == 0
+    assert (made.folder / name).read_text() == text
+
+
+def test_a_notebook_that_a_person_settled_by_hand_is_kept(tmp_path: Path, learnloop: Run) -> None:
+    """The same of a skill's memory.md, whose entries both branches added in one place."""
+    home = make_home("skill", tmp_path / "repo", learnloop)
+    for branch, rule in (("theirs", "Stage files by name."), ("main", "Pin the image.")):
+        git(home.root, "checkout", "-q", *(["-b", branch] if branch == "theirs" else [branch]))
+        home.note(rule)
+    assert run(home.root, "merge", "--no-edit", "theirs")[0] == 1
+    text = home.text.replace("=======\n", "\n")
+    text = "".join(row for row in text.splitlines(keepends=True) if row[:7] not in ("<<<<<<<", ">>>>>>>"))
+    home.document.write_text(text.replace("Pin the image.", "Pin every image."))
+    ran = home.run("sync", "--resolve")
+    assert (ran.code, "references/memory.md: settled by hand" in ran.err) == (1, True), ran
+    assert "Pin every image." in home.text
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+@pytest.mark.parametrize("name", [name for name, _ in SETTLED.values()])
+def test_the_side_that_a_person_took_is_kept(name: str, side: str, tmp_path: Path, learnloop: Run) -> None:
+    """`git checkout --ours FILE`: git itself would have left markers there."""
+    made = in_conflict(tmp_path / "repo")
+    git(made.root, "checkout", "-q", f"--{side}", f"mem/{name}")
+    text = (made.folder / name).read_text()
+    assert (resolved(made, learnloop).code, (made.folder / name).read_text()) == (1, text)
+    assert unmerged(made) == [f"mem/{name}"]
+
+
+def test_a_file_that_git_merges_by_no_lines_is_rebuilt(tmp_path: Path, learnloop: Run) -> None:
+    """The attribute -merge: git leaves our side as it is, which nobody settled."""
+    made = branches(tmp_path / "repo", BOTH_ADD)
+    (made.root / ".git" / "info").mkdir(exist_ok=True)
+    (made.root / ".git" / "info" / "attributes").write_text("MEMORY.md -merge\n")
+    assert not made.joined("merge").clean
+    assert resolved(made, learnloop).code == 0
+    assert (made.folder / "MEMORY.md").read_text() == memory("", "abc")
+
+
+def test_a_text_settled_by_hand_that_cannot_be_read_is_kept_too(tmp_path: Path, learnloop: Run) -> None:
+    """A comma too many is no reason to take a person's work away: it is named, and how git brings the conflict back."""
+    made = in_conflict(tmp_path / "repo")
+    (made.folder / "memory.json").write_text('{"page": 7,}\n')
+    (made.folder / "a.md").write_text("---\nname: a\nname: b\n---\n\nMine.\n")
+    ran = resolved(made, learnloop)
+    assert (ran.code, ran.err.count("settled by hand, kept as it stands: git add it")) == (1, 0), ran
+    assert ran.err.count("mend it (git checkout --merge brings the conflict back), then git add it") == 2, ran
+    assert (made.folder / "memory.json").read_text() == '{"page": 7,}\n'
+    assert (made.folder / "a.md").read_text().endswith("Mine.\n")
+
+
+def test_what_was_rebuilt_and_never_told_to_git_is_no_person_s(tmp_path: Path, learnloop: Run) -> None:
+    """A lock of somebody's kept the index as it was: the next run tells it, as there is nothing to keep."""
+    made = in_conflict(tmp_path / "repo")
+    lock = made.root / ".git" / "index.lock"
+    lock.touch()
+    assert resolved(made, learnloop).code == 4
+    lock.unlink()
+    assert (resolved(made, learnloop).code, unmerged(made)) == (0, [])
 
 
 def test_two_lessons_of_one_name_both_live(tmp_path: Path, learnloop: Run) -> None:
