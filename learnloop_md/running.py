@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, life, memory, place, poison, runlog, runs, skill, store, trust
+from learnloop_md import apply, guard, journal, life, memory, place, poison, runlog, runs, skill, store, trust
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
@@ -102,9 +103,40 @@ def abandon(session: str, asked: Asked, home: str) -> tuple[OpenRun, tuple[str, 
     """Leave a run: nothing of it is kept but a line that it was (R003-21). Raises UsageError where none is open."""
     with runs.locked(session):
         opened = _opened(session, home)
+        held = _waiting(opened, asked)
         if not asked.dry_run:
-            runs.end(opened, "abandoned", asked.today, dropped=len(opened.waiting))
-    return opened, tuple(_rule(row) for row in opened.waiting)
+            runs.end(opened, "abandoned", asked.today, dropped=len(held))
+    return opened, tuple(_rule(row) for row in held)
+
+
+def _waiting(opened: OpenRun, asked: Asked) -> tuple[Row, ...]:
+    """The held notes that are no lesson, once what an end that was killed had begun is settled.
+
+    Raises UnableError where that cannot be done: the run stays open.
+    """
+    for row in opened.waiting:
+        if not asked.dry_run and (where := _began(row)) and journal.load(where):
+            apply.drain(where, asked)
+    return tuple(row for row in opened.waiting if not _is_under_way(row))
+
+
+def _is_under_way(row: Row) -> bool:
+    """Whether the next command makes a lesson of a held note."""
+    if not (where := _began(row)):
+        return False
+    command, left = str(row["becomes"].get("command")), journal.load(where)
+    return _is_queued(where, command) or bool(left and left.command == command)
+
+
+def _began(row: Row) -> Place | None:
+    """The memory in which an end that was killed began to make a lesson of a held note, None where none did."""
+    with suppress(UnableError):  # it is gone, and what was begun with it
+        return _memory(str(row.get("memory"))) if row.get("becomes") else None
+    return None
+
+
+def _memory(folder: str) -> Place:
+    return place.given(Path(folder), folder, "the memory of a held note")
 
 
 def _rule(row: Row) -> str:
@@ -123,7 +155,7 @@ def finish(
     _check(status, note, verified=verified)
     with runs.locked(session):
         opened = _opened(session, home) if home else runs.current(session)
-        held = opened.waiting if opened else ()
+        held = _waiting(opened, asked) if opened else ()
         if held and status == "ok" and not verified:
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
             hint = "say --verified when the result was checked; else: run finish failed, or run abandon"
@@ -183,8 +215,7 @@ def _flushed(opened: OpenRun, asked: Asked) -> tuple[tuple[Kept, ...], tuple[tup
 
 def _noted(opened: OpenRun, number: int, asked: Asked) -> Kept:
     row = opened.held[number]
-    folder = Path(str(row.get("memory")))
-    where = place.given(folder, str(folder), "the memory of a held note")
+    where = _memory(str(row.get("memory")))
     given = row.get("saying")
     known = {key: value for key, value in given.items() if key in Saying._fields} if isinstance(given, dict) else {}
     saying = Saying(**{**known, "tags": tuple(known.get("tags", ()))})

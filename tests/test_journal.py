@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -145,6 +146,39 @@ def test_a_note_that_a_killed_end_kept_is_not_told_as_held_or_dropped(
     assert learnloop("status", "--json", cwd=repo).json["runs"]["open"][0]["held"] == 1
     ran = learnloop("run", *words, "--run", "s", "--json", cwd=repo)
     assert ran.json["dropped"] == ["Water the plants."]
+
+
+@pytest.mark.parametrize(
+    "moment", ["the journal is written", "one of two files is written", "a held note is about to be written"]
+)
+@pytest.mark.parametrize("words", [("finish", "failed"), ("finish", "ok"), ("abandon",)])
+def test_what_is_told_as_dropped_never_becomes_a_lesson(
+    repo: Path, memory: Path, learnloop: Run, words: tuple[str, ...], moment: str
+) -> None:
+    """docs/runs.md: a journal that a killed end left is settled before it is told what became of its notes."""
+    learnloop("run", "start", "--run", "s", cwd=repo)
+    learnloop("note", RULE, "--new", "--run", "s", cwd=repo)
+    killed(repo, moment, "run", "finish", "ok", "--verified", "--run", "s")
+    begun = moment != "a held note is about to be written"
+    refused = words == ("finish", "ok") and not begun  # it still waits: nothing is dropped
+    before = learnloop("run", *words, "--dry-run", "--run", "s", cwd=repo)
+    assert (before.code, "dropped" in before.out) == (3 if refused else 0, words == ("finish", "failed") and not begun)
+    ran = learnloop("run", *words, "--run", "s", "--json", cwd=repo)
+    assert (ran.code, ran.json.get("dropped", [])) == (3 if refused else 0, [] if begun or refused else [RULE])
+    assert learnloop("sync", cwd=repo).code == 0
+    assert (memory / f"{SLUG}.md").exists() is begun
+    assert git(repo, "status", "--porcelain") == ""
+    assert leftovers(repo) == []
+
+
+def test_a_run_is_left_though_the_memory_of_its_note_is_gone(repo: Path, memory: Path, learnloop: Run) -> None:
+    """What a killed end began there cannot be settled any more, nor become a lesson."""
+    learnloop("run", "start", "--run", "s", cwd=repo)
+    learnloop("note", RULE, "--new", "--run", "s", cwd=repo)
+    killed(repo, "the journal is written", "run", "finish", "ok", "--verified", "--run", "s")
+    shutil.rmtree(memory)
+    ran = learnloop("run", "abandon", "--run", "s", "--json", cwd=repo)
+    assert (ran.code, ran.json["dropped"]) == (0, [RULE])
 
 
 @pytest.mark.parametrize("moment", ["one of two files is written", "the index is put in place, HEAD has not moved"])
