@@ -195,9 +195,11 @@ class _Session:
         """
         commits, begun = self.commits, journal.begun(self.place)
         commits.keep_private(memory.load(self.place))
-        plans = left.plans if left.branch == commits.now.branch else ()
-        if plans and self.place.repo:
+        is_here = left.branch == commits.now.branch
+        plans = left.plans if is_here else ()
+        if is_here and self.place.repo:
             commits.recover(left, begun)
+        if plans and self.place.repo:
             made = git.recent_messages(self.place.repo)
             plans = tuple(p for p in plans if message(without(p, commits.private_slugs)).strip() not in made)
         for plan in plans:

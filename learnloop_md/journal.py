@@ -14,7 +14,7 @@ from learnloop_md.plan import Edit, Plan
 class Journal(NamedTuple):
     """A command's plans, and the commit they were made on."""
 
-    command: str
+    command: str  # its id, which its commits bear; where it moves HEAD to a commit that is there, that commit
     branch: str
     head: str
     plans: tuple[Plan, ...]

@@ -285,8 +285,8 @@ def _is_scrap(path: Path) -> bool:
 def clear_ref_locks(repo: Repo, branch: str, command: str, since: float) -> None:
     """Remove the locks of the branch that a killed command of ours left, each with proof that it is ours.
 
-    It is when the commit it names bears the command's id, or when it is empty, younger than the journal (since) and
-    unchanged for a second. Everybody else's stays.
+    It is when the commit it names is the command or bears its id, or when it is empty, younger than the journal
+    (since) and unchanged for a second. Everybody else's stays.
     """
     for lock in (repo.git_dir / "HEAD.lock", repo.common_dir / "refs" / "heads" / f"{branch}.lock"):
         if lock.exists() and _is_ours(repo, lock, command, since):
@@ -298,7 +298,7 @@ def _is_ours(repo: Repo, lock: Path, command: str, since: float) -> bool:
         named = lock.read_text("ascii", "replace").strip()
         if named:
             said = call(repo.root, "cat-file", "commit", named, check=False).stdout
-            return f"\nLearnloop-Command: {command}\n".encode() in said
+            return named == command or f"\nLearnloop-Command: {command}\n".encode() in said
         begun = lock.stat().st_mtime
         time.sleep(1)
         return begun >= since and lock.stat().st_size == 0 and lock.stat().st_mtime == begun

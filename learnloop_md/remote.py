@@ -10,11 +10,12 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from learnloop_md import apply, busy, git, patches, plumbing, remotes, store, transplant, witness
+from learnloop_md import apply, busy, git, journal, patches, plumbing, remotes, store, transplant, witness
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError
 from learnloop_md.git import Delta, GitError, Repo, Status
+from learnloop_md.journal import Journal
 from learnloop_md.lesson import Lesson
 from learnloop_md.memory import Memory
 from learnloop_md.patches import Outgoing
@@ -187,12 +188,16 @@ def _advance(place: Place, repo: Repo, old: str, new: str, known: Memory, sent: 
         if path not in kept
     }
     before = {path: store.read_bytes(repo.root / path) for path in files}
-    store.write_all(repo.root, files)
+    journal.save(place, Journal(new, git.branch(repo), old, ()))  # whose the locks are, where a kill leaves them
     try:
-        plumbing.land(repo, new, old, {path: after for path, (_, after) in changed.items()}, "learnloop: sync --remote")
-    except LearnloopError:
-        store.write_all(repo.root, before)
-        raise
+        store.write_all(repo.root, files)
+        try:
+            plumbing.land(repo, new, old, {path: row[1] for path, row in changed.items()}, "learnloop: sync --remote")
+        except LearnloopError:
+            store.write_all(repo.root, before)
+            raise
+    finally:
+        journal.clear(place)
     for path in kept:
         git.exclude(repo, path)
 

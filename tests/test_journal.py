@@ -25,10 +25,10 @@ kept, left = module.{name}, [{count}]
 def killing(*given, **more):
     left[0] -= 1
     if not left[0] and {before}:
-        os.kill(os.getpid(), signal.SIGKILL)
+        {kill}
     got = kept(*given, **more)
     if not left[0]:
-        os.kill(os.getpid(), signal.SIGKILL)
+        {kill}
     return got
 module.{name} = killing
 sys.exit(__main__.main(sys.argv[1:]))
@@ -63,11 +63,20 @@ ENDS = {
 }
 
 
-def killed(repo: Path, moment: str, *words: str) -> None:
+def killed(repo: Path, moment: str, *words: str, group: bool = False) -> None:
+    """A command killed at a moment, alone or with every git that it has started."""
+    kill = "os.killpg(0, signal.SIGKILL)" if group else "os.kill(os.getpid(), signal.SIGKILL)"
     module, name, count, before = ENDS[moment]
     first, _, rest = module.partition(".")
-    code = KILL.format(module=first, name=f"{rest}.{name}" if rest else name, count=count, before=before)
-    done = subprocess.run([sys.executable, "-c", code, *words], cwd=repo, capture_output=True, text=True, check=False)
+    code = KILL.format(module=first, name=f"{rest}.{name}" if rest else name, count=count, before=before, kill=kill)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=repo,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=group,
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 

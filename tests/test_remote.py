@@ -18,6 +18,7 @@ from learnloop_md import place as places
 from learnloop_md.lesson import Lesson
 from tests.conftest import Ran, Run, git
 from tests.homes import DAY, Home, cloned, lesson_text, work_tree
+from tests.test_journal import killed, leftovers
 
 REFUSING = """#!/bin/sh
 while read old new ref; do
@@ -496,6 +497,37 @@ def test_a_lesson_changed_between_reading_and_moving_is_not_overwritten(
     assert ours.state() == before
     monkeypatch.undo()
     assert lessonfile.stem("stage-files-by-name.md") in ours.lessons
+
+
+@pytest.mark.parametrize("carries", [False, True], ids=["ahead", "both"])
+def test_a_sync_that_is_killed_with_its_git_blocks_nothing(ours: Own, theirs: Own, *, carries: bool) -> None:
+    """Reliability rows 7 and 10: the locks of HEAD and branch stay, and go with the proof that they are ours."""
+    theirs.note("Stage files by name.", "r1")
+    theirs.sync()
+    if carries:
+        ours.note("Pin the image.", "r2")
+    head, locks = ours.head, [ours.root / ".git" / name for name in ("HEAD.lock", "refs/heads/main.lock")]
+    killed(ours.root, "HEAD is locked", "sync", "--remote", "--memory", ".", "--today", DAY, group=True)
+    assert (ours.head, [lock.exists() for lock in locks]) == (head, [True, True])
+    done = ours.run("note", "Quote paths in scripts.", "--json")
+    assert (done.code, done.json["queued"], leftovers(ours.root)) == (0, False, []), done
+    ours.sync()
+    theirs.sync()
+    assert (ours.tree, ours.is_clean()) == (theirs.tree, True)
+    wanted = {"stage-files-by-name", "quote-paths-in-scripts", *(["pin-the-image"] if carries else [])}
+    assert set(ours.lessons) == wanted
+    assert len(ours.lessons["stage-files-by-name"].seen) == 1
+
+
+def test_a_branch_lock_of_somebody_else_outlives_a_killed_sync(ours: Own, theirs: Own) -> None:
+    """It names another commit than the one that the sync was about to move to."""
+    theirs.note("Stage files by name.", "r1")
+    theirs.sync()
+    killed(ours.root, "HEAD is locked", "sync", "--remote", "--memory", ".", "--today", DAY, group=True)
+    lock = ours.root / ".git" / "refs" / "heads" / "main.lock"
+    lock.write_text(f"{ours.head}\n")
+    done = ours.run("note", "Quote paths in scripts.", "--json")
+    assert (done.code, done.json["queued"], lock.exists()) == (0, True, True)
 
 
 def test_an_index_that_cannot_be_written_leaves_the_clone_as_it_was(
