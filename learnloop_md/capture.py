@@ -59,11 +59,16 @@ def capture(
     slug = _add(draft, told, teaching, event, skill_version)
     if is_archived:
         draft.set(slug, state="archived", archive_note="archived in its source")
-    draft.cut("capture", [slug], teaching.why or teaching.rule)
-    said: list[str] = []
-    if told.supersedes:
-        said.append(_superseded(draft, slug, told.supersedes, known))
-    return Outcome("added", slug, draft.lesson(slug).state, tuple(said), _more(told), captures=True)
+    named = told.supersedes
+    old = known[named].slug if named in known else named
+    is_here = old in draft.lessons
+    if named and not is_here:  # it is named all the same
+        draft.set(slug, supersedes=named)
+    life.cut_new(draft, "capture", slug, teaching.why or teaching.rule, old if is_here else "")
+    said = f"it supersedes {named}, which is not in this memory"
+    if is_here:
+        said = f"takes the place of {old}, which is archived"
+    return Outcome("added", slug, draft.lesson(slug).state, (said,) if named else (), _more(told), captures=True)
 
 
 def _more(told: Told) -> dict[str, Any]:
@@ -138,17 +143,6 @@ def _add(draft: Draft, told: Told, teaching: Teaching, event: Event, skill_versi
     )
     draft.put(slug, lessonfile.render(lesson))
     return slug
-
-
-def _superseded(draft: Draft, slug: str, named: str, known: dict[str, Lesson]) -> str:
-    """The older record gives way (R000-34); one that is not here is named all the same, and told."""
-    old = known[named].slug if named in known else named
-    if old not in draft.lessons:
-        draft.set(slug, supersedes=named)
-        draft.cut("capture", [slug], f"it names {named}, which is not here")
-        return f"it supersedes {named}, which is not in this memory"
-    life.supersede(draft, slug, old)
-    return f"takes the place of {old}, which is archived"
 
 
 def supersedes_id(memory: Memory, lesson: Lesson) -> str:

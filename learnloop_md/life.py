@@ -133,10 +133,9 @@ def note(
         best = sorted(found.same, key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
         return _see_again(draft, stands_for(draft, best[0].slug), saying)
     slug = _add(draft, saying)
-    draft.cut("note", [slug], saying.why or saying.rule)
+    cut_new(draft, "note", slug, saying.why or saying.rule, old)
     said = _offers(draft, slug, found)
     if old:
-        supersede(draft, slug, old)
         said.append(f"takes the place of {old}, which is archived")
     near, against = ([row._asdict() for row in rows[:5]] for rows in ((*found.same, *found.near), found.opposite))
     for told in (*near, *against):
@@ -434,18 +433,31 @@ def rename(draft: Draft, slug: str, new: str) -> Outcome:
 
 def supersede(draft: Draft, new: str, old: str) -> Outcome:
     """A lesson takes the place of another, which is archived and names it (R000-34)."""
+    if draft.lesson(old).superseded_by == new != old:
+        return unchanged(draft, new, f"{old} is superseded by {new} already")
+    _replace(draft, new, old)
+    draft.cut("supersede", [new, old], f"{new} takes the place of {old}")
+    headline = f"{new} takes the place of {old}"
+    return Outcome("superseded", new, draft.lesson(new).state, (), {"superseded": old}, headline=headline)
+
+
+def _replace(draft: Draft, new: str, old: str) -> None:
     if new == old:
         raise UsageError("a lesson cannot supersede itself", "name two lessons: learnloop supersede NEW OLD")
     _refuse_crossing(draft, new, old)
     if not draft.lesson(new).is_active:
         raise UsageError(f"{new} is archived", f"restore it first: learnloop restore {new}", code="archived")
-    if draft.lesson(old).superseded_by == new:
-        return unchanged(draft, new, f"{old} is superseded by {new} already")
     draft.set(new, supersedes=old)
     _archive(draft, old, f"Superseded by {new}", superseded_by=new)
-    draft.cut("supersede", [new, old], f"{new} takes the place of {old}")
-    headline = f"{new} takes the place of {old}"
-    return Outcome("superseded", new, draft.lesson(new).state, (), {"superseded": old}, headline=headline)
+
+
+def cut_new(draft: Draft, change: str, slug: str, why: str, old: str = "") -> None:
+    """Cut the plan of a new lesson; the one that it takes the place of is archived in the same commit (R000-34)."""
+    if not old:
+        draft.cut(change, [slug], why)
+        return
+    _replace(draft, slug, old)
+    draft.cut("supersede", [slug, old], why, subject=f"learnloop: {change} {slug} in place of {old}")
 
 
 def _refuse_crossing(draft: Draft, one: str, other: str) -> None:

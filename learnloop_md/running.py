@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, journal, life, memory, place, poison, runlog, runs, skill, store, trust
+from learnloop_md import apply, guard, journal, life, place, poison, runlog, runs, skill, store, trust
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
@@ -225,7 +225,7 @@ def _noted(opened: OpenRun, number: int, asked: Asked) -> Kept:
 
     def build(draft: Draft) -> None:
         if known_as := _before(draft, row, saying):
-            outcomes.append(_kept_before(draft, known_as, old))
+            outcomes.append(_kept_before(draft, known_as))
             return
         outcomes.append(life.note(draft, saying, same=same, new=bool(row.get("new")), supersedes=old))
         if outcomes[0].action == "added" and not asked.dry_run:  # told before the first byte is written
@@ -255,13 +255,10 @@ def _is_queued(where: Place, command: str) -> bool:
     return any(command in trailer(item["message"], "Learnloop-Command") for item in (ledger.queue if ledger else ()))
 
 
-def _kept_before(draft: Draft, slug: str, old: str) -> Outcome:
-    """The answer for a held note that is a lesson already; what it replaces gives way now if it did not then."""
+def _kept_before(draft: Draft, slug: str) -> Outcome:
+    """The answer for a held note that is a lesson already."""
     if slug not in draft.lessons:
         return Outcome("unchanged", slug, "", (f"{slug} is noted already and waits for the rebase",))
-    lesson = draft.lesson(slug)
-    if old and lesson.is_active and not lesson.supersedes:
-        life.supersede(draft, slug, memory.find_slug(draft.memory, old))
     said = ("it was kept already, by an end of this run that was stopped",)
     return Outcome("added", slug, draft.lesson(slug).state, said, captures=True)
 

@@ -977,22 +977,22 @@ def test_a_command_that_stops_between_two_changes_says_which_one_is_made(
     repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reliability 11: each change is old or new, and nobody has to guess which."""
-    assert learnloop("note", OTHER, "--name", "old", cwd=repo).code == 0
-    before = (memory / "old.md").read_bytes()
+    assert learnloop("note", RULE, "--run", "r1", cwd=repo).code == 0
+    before = (memory / "MEMORY.md").read_bytes()
     real = os.replace
 
     def full(source: Path, goal: Path) -> None:
-        if Path(goal).name == "old.md":
+        if Path(goal).name == "MEMORY.md":
             raise OSError(28, "No space left on device")
         real(source, goal)
 
     monkeypatch.setattr(os, "replace", full)
-    ran = learnloop("note", RULE, "--supersedes", "old", cwd=repo)
+    ran = learnloop("note", RULE, "--run", "r2", cwd=repo)
     monkeypatch.setattr(os, "replace", real)
     assert (ran.code, len(ran.err.splitlines())) == (4, 1)
-    assert f"done is note {SLUG}, the rest is not" in ran.err
-    assert (memory / "old.md").read_bytes() == before
-    assert learnloop("supersede", SLUG, "old", cwd=repo).code == 0
+    assert f"done is see {SLUG}, the rest is not" in ran.err
+    assert (memory / "MEMORY.md").read_bytes() == before
+    assert learnloop("graduate", SLUG, cwd=repo).code == 0
 
 
 def test_what_waited_goes_on_waiting_where_neither_index_nor_ledger_can_be_written(

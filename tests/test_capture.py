@@ -204,10 +204,12 @@ def test_a_failure_never_counts_for_a_success(home: Home) -> None:
 def test_a_superseded_record_is_archived_and_the_newer_one_names_it(home: Home) -> None:
     """R000-34, ruling C21: by its id; one that is not here is told."""
     old = _capture(home, SUCCESS).json["slug"]
-    new = _capture(home, FAILURE).json["slug"]
+    done = _capture(home, FAILURE).json
+    new = done["slug"]
+    assert (len(done["commits"]), home.commits()[0]) == (1, f"learnloop: capture {new} in place of {old}")
     assert (lesson(home.folder, old).state, lesson(home.folder, old).superseded_by) == ("archived", new)
     gone = _capture(home, {**FAILURE, "id": "x2", "what_failed": "A proxy cut the line", "supersedes_id": "learn_1"})
-    assert gone.code == 0
+    assert (gone.code, len(gone.json["commits"])) == (0, 1)
     assert _told(home, gone.json["slug"])["supersedes_id"] == "learn_1"
 
 

@@ -136,7 +136,7 @@ def test_a_killed_end_of_a_run_keeps_each_held_note_once(repo: Path, memory: Pat
     assert sorted(path.stem for path in memory.glob("*.md") if path.stem != "MEMORY") == sorted(
         [*slugs, "use-the-old-formatter"]
     )
-    told = git(repo, "log", "--format=%s").splitlines()
+    told = [row.partition(" in place of ")[0] for row in git(repo, "log", "--format=%s").splitlines()]
     assert [told.count(f"learnloop: note {slug}") for slug in slugs] == [1, 1, 1]
     assert "state: archived" in (memory / "use-the-old-formatter.md").read_text()
     assert len(list((memory / ".runs").rglob("run_*.md"))) == 1

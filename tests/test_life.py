@@ -195,6 +195,22 @@ def test_supersedes_archives_the_old_lesson(noted: Path, learnloop: Run) -> None
     assert SLUG not in [row["slug"] for row in done.json["near"]]
 
 
+def test_a_note_that_supersedes_is_one_commit_and_one_undo(repo: Path, noted: Path, learnloop: Run) -> None:
+    """Design §6: one change, one commit; half of it would be two rules that say the contrary."""
+    before, head = {path: path.read_bytes() for path in noted.glob("*.md")}, git(repo, "rev-parse", "HEAD")
+    words = ("note", "Run the down step first.", "--why", "It was skipped.", "--supersedes", SLUG, "--name", "run-it")
+    done = learnloop(*words, "--json", cwd=repo)
+    assert done.json["commits"] == git(repo, "rev-list", f"{head}..").split()
+    assert len(done.json["commits"]) == 1
+    told = git(repo, "log", "-1", "--format=%s%n%b").splitlines()
+    assert told[:2] == [f"learnloop: note run-it in place of {SLUG}", "It was skipped."]
+    assert {"Lesson: run-it", f"Lesson: {SLUG}", "Learnloop-Change: supersede"} <= set(told)
+    for slug in ("run-it", SLUG):
+        assert "in place of" in learnloop("log", slug, cwd=repo).out.splitlines()[0]
+    assert learnloop("undo", done.json["commits"][0], cwd=repo).code == 0
+    assert {path: path.read_bytes() for path in noted.glob("*.md")} == before
+
+
 def test_same_new_and_supersedes_exclude_each_other(noted: Path, learnloop: Run) -> None:
     assert learnloop("note", RULE, "--same", SLUG, "--new").code == 2
 
