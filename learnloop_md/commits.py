@@ -382,10 +382,10 @@ class Commits:
         below: what the command found in them; late: the document, where it waits with the staged file it speaks of.
         """
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
-        # What is new to HEAD is staged as a whole: who takes it back must not find it again.
+        # What is new to HEAD is staged as a whole: unless it is known what was found there, it is not ours to commit.
         staged = {path: why for path in files if (why := self.in_the_way(path))}
         free = {path: entry for path, entry in files.items() if path not in staged}
-        files = free or {path: entry for path, entry in files.items() if heads[path]}
+        files = free or {path: entry for path, entry in files.items() if heads[path] or path in below}
         if staged and not files:
             self.tell_queued(self.hold or next(iter(staged.values())), what)
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}

@@ -206,7 +206,8 @@ def owed(item: Mapping[str, Any], heads: Entries, on_disk: Entries) -> dict[str,
     was, below = item["was"], item["below"]
     files = {path: entry for path, entry in item["files"].items() if heads[path] != entry}
     theirs = files.keys() & below.keys()
-    if any(on_disk[path] == heads[path] or heads[path] not in (was[path], below[path]) for path in theirs):
+    taken_back = (path for path in theirs if None in (heads[path], on_disk[path]) or on_disk[path] == heads[path])
+    if any(taken_back) or any(heads[path] not in (was[path], below[path]) for path in theirs):
         return {}
     return {path: entry for path, entry in files.items() if path in theirs or heads[path] == was[path]}
 

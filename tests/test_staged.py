@@ -51,7 +51,7 @@ def test_a_staged_rename_waits_with_its_line(asked: Path, repo: Path, learnloop:
     again = learnloop("sync", cwd=repo)
     assert again.out.strip() == "everything else is in step"
     assert (head(repo), git(repo, "diff", "--cached")) == (before, staged)
-    assert f"3 of our files differ from HEAD: .claude/memory/{NEW}.md {WAY_OUT}" in learnloop("status", cwd=repo).out
+    assert f"2 queued changes wait: .claude/memory/{NEW}.md {WAY_OUT}" in learnloop("status", cwd=repo).out
 
 
 def test_other_lessons_go_on_while_one_is_staged(asked: Path, repo: Path, learnloop: Run) -> None:
@@ -97,6 +97,61 @@ def test_a_staged_new_lesson_waits_with_its_line(asked: Path, repo: Path, learnl
     assert f"count-twice.md {WAY_OUT}" in done.err
     assert "(count-twice.md)" in (asked / "MEMORY.md").read_text()
     assert in_step(repo)
+
+
+def staged_new(memory: Path) -> Path:
+    """A lesson by hand, staged as a whole."""
+    file = memory / "count-twice.md"
+    file.write_text("---\nname: count-twice\ndescription: Count twice\n---\n\nCount twice.\n")
+    git(memory, "add", str(file))
+    return file
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["once", "again"])
+def test_what_a_command_did_to_a_staged_new_lesson_is_committed_on_top_of_its_person_s(
+    asked: Path, repo: Path, learnloop: Run, *, again: bool
+) -> None:
+    """docs/commands.md: under the command's own name, once the person's commit holds just what the command found."""
+    file = staged_new(asked)
+    learnloop("sync", cwd=repo)
+    if again:
+        git(repo, "add", str(file))  # with what absorbing added to it
+    staged = git(repo, "ls-files", "-s", str(file))
+    for run in ("r8", "r9"):
+        assert learnloop("confirm", "count-twice", "--run", run, "--json", cwd=repo).json["queued"]
+    assert git(repo, "ls-files", "-s", str(file)) == staged
+    assert f"3 queued changes wait: .claude/memory/count-twice.md {WAY_OUT}" in learnloop("status", cwd=repo).out
+    git(repo, "commit", "-q", "-m", "Mine")
+    learnloop("sync", cwd=repo)
+    told = git(repo, "log", "-6", "--format=%s").splitlines()
+    told = told[: told.index("Mine")]
+    assert told.count("learnloop: confirm count-twice") == 2, told
+    assert (in_step(repo), git(repo, "status", "--short")) == (True, "")
+
+
+@pytest.mark.parametrize("way", ["unstaged", "removed", "other words", "committed and removed"])
+def test_a_staged_new_lesson_that_is_taken_back_is_not_committed_by_the_queue(
+    asked: Path, repo: Path, learnloop: Run, way: str
+) -> None:
+    """What then stands in the file is absorbed, under no command's name; what is gone does not return."""
+    file = staged_new(asked)
+    learnloop("sync", cwd=repo)
+    git(repo, "add", str(file))
+    learnloop("confirm", "count-twice", cwd=repo)
+    if way == "unstaged":
+        git(repo, "reset", "-q", str(file))
+    elif way == "removed":
+        git(repo, "rm", "-q", "-f", str(file))
+    else:
+        if way == "other words":
+            file.write_text(file.read_text().replace("Count twice.\n", "Count thrice.\n"))
+            git(repo, "add", str(file))
+        git(repo, "commit", "-q", "-m", "Mine")
+    if way == "committed and removed":
+        file.unlink()
+    learnloop("sync", cwd=repo)
+    assert "learnloop: confirm count-twice" not in git(repo, "log", "--format=%s").splitlines()
+    assert (file.exists(), in_step(repo), git(repo, "status", "--short")) == ("removed" not in way, True, "")
 
 
 def test_a_staged_removal_waits_with_its_line(asked: Path, repo: Path, learnloop: Run) -> None:
