@@ -221,7 +221,7 @@ class _Session:
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
         """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""
         plans = (*absorbed, *built)
-        journalled = Journal(self.command, self.commits.now.branch, self.commits.now.head, plans)
+        journalled = Journal(self.command, self.commits.now.branch, plans)
         if plans and self.commits.hold != "hook":
             journal.save(self.place, journalled)
         before = 0

@@ -12,11 +12,10 @@ from learnloop_md.plan import Edit, Plan
 
 
 class Journal(NamedTuple):
-    """A command's plans, and the commit they were made on."""
+    """A command's plans, and the branch they were made on."""
 
     command: str  # its id, which its commits bear; where it moves HEAD to a commit that is there, that commit
     branch: str
-    head: str
     plans: tuple[Plan, ...]
 
 
@@ -28,8 +27,8 @@ def save(place: Place, journal: Journal) -> None:
 def load(place: Place) -> Journal | None:
     """What a killed command left, None where none did. One that cannot be read was never begun."""
     try:
-        command, branch, head, plans = json.loads(_file(place).read_bytes())
-        return Journal(command, branch, head, tuple(_plan(*row) for row in plans))
+        command, branch, *_, plans = json.loads(_file(place).read_bytes())  # an earlier version wrote HEAD in between
+        return Journal(command, branch, tuple(_plan(*row) for row in plans))
     except (OSError, ValueError, TypeError):
         return None
 

@@ -188,7 +188,7 @@ def _advance(place: Place, repo: Repo, old: str, new: str, known: Memory, sent: 
         if path not in kept
     }
     before = {path: store.read_bytes(repo.root / path) for path in files}
-    journal.save(place, Journal(new, git.branch(repo), old, ()))  # whose the locks are, where a kill leaves them
+    journal.save(place, Journal(new, git.branch(repo), ()))  # whose the locks are, where a kill leaves them
     try:
         store.write_all(repo.root, files)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -226,10 +227,12 @@ def test_a_journal_of_half_a_line_was_never_begun(repo: Path, memory: Path, lear
 def test_a_journal_comes_back_as_it_was_written(repo: Path, memory: Path) -> None:
     found = place.find(repo)
     edits = (Edit("a\udcff.md", None, "text \udcff"), Edit("b.md", "x", None))
-    kept = journal.Journal(
-        "c0ffee00", "main", "abc", (Plan("note", ("a",), "why", edits, ("c.md",), (("Run", "r"),), "s"),)
-    )
+    kept = journal.Journal("c0ffee00", "main", (Plan("note", ("a",), "why", edits, ("c.md",), (("Run", "r"),), "s"),))
     journal.save(found, kept)
+    assert journal.load(found) == kept
+    command, branch, plans = kept
+    file = found.state / "journal.json"
+    file.write_text(json.dumps([command, branch, "abc", plans]))  # as the version before wrote it
     assert journal.load(found) == kept
 
 
