@@ -84,8 +84,7 @@ def _move(
             with references.locked(repo, new, parent, words, env) as move:
                 own.put(new)
                 move()
-            moved = True
-            own.settle()
+            own.moved = moved = True
     except GitError as error:
         if moved:  # only something of ours could not be removed: the next command does
             return
@@ -117,6 +116,7 @@ class _Own:
         self.place, self.copy = place, copy
         self.extra = {"GIT_INDEX_FILE": str(copy)}
         self.kept: Path | None = None  # the old one, empty where there was none
+        self.moved = False  # HEAD is where this one belongs
 
     def put(self, commit: str) -> None:
         """Put it in the place of git's; the old one is kept until HEAD is at this commit."""
@@ -133,12 +133,6 @@ class _Own:
             kept.unlink(missing_ok=True)
             raise
         self.kept = kept
-
-    def settle(self) -> None:
-        """HEAD is there: the old one is not needed any more."""
-        if self.kept:
-            self.kept.unlink(missing_ok=True)
-            self.kept = None
 
 
 @contextmanager
@@ -162,16 +156,16 @@ def _own_entries(repo: Repo, files: Mapping[str, str | None], width: int) -> Ite
             finally:
                 try:
                     if own.kept:
-                        _settle(repo, own.kept)
+                        _settle(repo, own.kept, moved=own.moved)
                 finally:
                     lock.unlink(missing_ok=True)
     except OSError as error:
         raise GitError(f"git's index cannot be written: {error.strerror}") from error
 
 
-def _settle(repo: Repo, old: Path) -> bool:
+def _settle(repo: Repo, old: Path, *, moved: bool = False) -> bool:
     """Whether HEAD never got to the commit that an old index was kept for: git's index is that one again then."""
-    unmoved = head(repo) != old.suffix[1:]
+    unmoved = not moved and head(repo) != old.suffix[1:]
     if unmoved and old.stat().st_size:
         os.replace(old, repo.git_dir / "index")
     elif unmoved:
