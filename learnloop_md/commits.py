@@ -303,7 +303,7 @@ class Commits:
                 except git.GitError as error:
                     self.hold = error.message
             break
-        self.enqueue(files, heads, told, below=self._below(plan, heads), late=late)
+        self.enqueue(plan, files, heads, late=late)
 
     def _below(self, plan: Plan, heads: Mapping[str, str | None]) -> dict[str, str | None]:
         """What our edits found in the document and in files that a person has staged."""
@@ -369,36 +369,36 @@ class Commits:
 
     def enqueue(
         self,
+        plan: Plan,
         files: Mapping[str, str | None],
         heads: Mapping[str, str | None],
-        told: str,
         what: str = "written, not committed yet",
         *,
-        below: Mapping[str, str | None] = MappingProxyType({}),
         late: Mapping[str, str | None] = MappingProxyType({}),
     ) -> None:
-        """Let these files wait for their commit, and say why.
+        """Let a plan's files wait for their commit, and say why.
 
-        below: what the command found in them; late: the document, where it waits with the staged file it speaks of.
+        late: the whole document, where files has it without the entry of a lesson that a person has staged.
         """
         # What a person has staged may hold words of theirs: it is absorbed when they have committed or unstaged it.
         # What is new to HEAD is staged as a whole: unless it is known what was found there, it is not ours to commit.
         staged = {path: why for path in files if (why := self.in_the_way(path))}
-        free = {path: entry for path, entry in files.items() if path not in staged}
-        files = free or {path: entry for path, entry in files.items() if heads[path] or path in below}
-        if staged and not files:
-            self.tell_queued(self.hold or next(iter(staged.values())), what)
+        below = self._below(plan, heads)
         waits = {path: entry for item in self.queue for path, entry in item["files"].items()}
-        if files and not free:  # a document that differed before holds other words than this command's
-            late = {path: entry for path, entry in late.items() if below.get(path) == waits.get(path, heads[path])}
-        else:
-            late = {path: entry for path, entry in late.items() if path in files and path in waits}
-        files |= late
+        free = {path: entry for path, entry in files.items() if path not in staged}
+        if free:
+            files = free | {path: entry for path, entry in late.items() if path in free and path in waits}
+        elif files := {path: entry for path, entry in files.items() if heads[path] or path in below}:
+            # A document that differed before holds other words than this command's.
+            files |= {path: entry for path, entry in late.items() if below.get(path) == waits.get(path, heads[path])}
+        elif staged:
+            self.tell_queued(self.hold or next(iter(staged.values())), what)
         was = {path: waits.get(path, heads[path]) for path in files}
         files = {path: entry for path, entry in files.items() if entry != was[path]}
         self.queued = self.queued or bool(was)
         if files:  # else all of it waits already, which was told
             below = {path: entry for path, entry in below.items() if path in files and path in staged}
+            told = message(without(plan, self.private_slugs))
             self.queue.append({"message": told, "files": files, "was": was, "below": below})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
 

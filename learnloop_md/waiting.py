@@ -6,7 +6,7 @@ from learnloop_md import git, store
 from learnloop_md.commits import Commits
 from learnloop_md.errors import UnableError
 from learnloop_md.memory import Memory
-from learnloop_md.plan import Plan, message, without
+from learnloop_md.plan import Plan
 
 
 def put_off(commits: Commits, plan: Plan) -> None:
@@ -23,8 +23,7 @@ def put_off(commits: Commits, plan: Plan) -> None:
             raise UnableError(f"{edit.path} cannot wait for a commit", "run the command after the rebase")
         content = None if edit.after is None else edit.after.encode("utf-8", "surrogateescape")
         files[path] = None if content is None else git.entry(repo, content, heads[path], path)
-    told = message(without(plan, commits.private_slugs))
-    commits.enqueue(files, heads, told, "neither written nor committed yet")
+    commits.enqueue(plan, files, heads, "neither written nor committed yet")
 
 
 def drain(commits: Commits, loaded: Memory) -> None:
