@@ -133,6 +133,9 @@ class _Work:
         if ours is None or theirs is None or fold(ours.rule).casefold() == fold(theirs.rule).casefold():
             return None
         taken = {theirs.slug, *self.before.lessons, *(lessonfile.stem(q.path) for q in self.before.quarantined)}
+        for slug, row in self.before.lessons.items():  # a run that could not tell git's index has made it
+            if slug != theirs.slug and row.text == lessonfile.with_fields(theirs.text, {"name": slug}):
+                return row.path, row.text.encode("utf-8", "surrogateescape")
         slug = free_slug(theirs.slug, taken)
         text = lessonfile.with_fields(theirs.text, {"name": slug})
         return str(Path(path).with_name(f"{slug}.md")), text.encode("utf-8", "surrogateescape")
@@ -177,7 +180,8 @@ class _Work:
         """Tell git's index of the files that are settled; the others stay unmerged there."""
         repo = self.place.repo
         left = {path for path, _ in self.left}
-        settled = [self.place.in_repo(path) for path in dict.fromkeys([*self.open, *self.files]) if path not in left]
+        ours = [*self.open, *self.files, *self.added]
+        settled = [self.place.in_repo(path) for path in dict.fromkeys(ours) if path not in left]
         if repo and self.open and settled:
             heads = git.at_head(repo, settled)
             plumbing.restage(repo, git.on_disk(repo, heads))

@@ -217,6 +217,23 @@ def test_two_lessons_of_one_name_both_live(tmp_path: Path, learnloop: Run) -> No
     assert git(made.root, "status", "--porcelain") == ""
 
 
+def test_two_lessons_of_one_name_stay_two_when_it_is_run_again(tmp_path: Path, learnloop: Run) -> None:
+    """Somebody's lock kept the index as it was: theirs has its free name already."""
+    sides: list[dict[str, str | None]] = [
+        {"n.md": lesson("n", run, rule=rule)}
+        for run, rule in (("r2", "Never commit on Fridays."), ("r3", "Pin the image."))
+    ]
+    made = branches(tmp_path / "repo", Scenario("", BASE, sides[0], sides[1], lambda r: True))
+    made.joined("merge")
+    lock = made.root / ".git" / "index.lock"
+    lock.touch()
+    assert resolved(made, learnloop).code == 4
+    lock.unlink()
+    assert (resolved(made, learnloop).code, unmerged(made)) == (0, [])
+    assert git(made.root, "ls-files", "mem/n*.md").split() == ["mem/n-2.md", "mem/n.md"]
+    assert sorted(path.name for path in made.folder.glob("n*.md")) == ["n-2.md", "n.md"]
+
+
 def renamed_twice(root: Path, *, rules: tuple[str, str] = ("Do it.", "Do it."), driven: Run | None = None) -> Branches:
     """A lesson that ours calls c and theirs b; git writes markers of 8 characters into both files."""
     sides: list[dict[str, str | None]] = [
