@@ -81,6 +81,7 @@ def findings(
     for lesson in memory.lessons.values() if only is None else [memory.lessons[slug] for slug in sorted(only)]:
         found += _of_lesson(memory, lesson)
         found += [Finding(lesson.path, f.line, f.code, WARNING, f.message) for f in memory.faults.get(lesson.path, ())]
+    found += [row for row in _of_private(memory) if only is None or lessonfile.stem(row.path) in only]
     found += _of_ids(memory)
     found += _of_document(memory)
     if memory.place.kind == "skill":
@@ -143,14 +144,17 @@ def _of_lesson(memory: Memory, lesson: Lesson) -> list[Finding]:
     if not lessonfile.is_editable(lesson):
         message = "the head is written so that no field can be added: write metadata as a block, one field a line"
         found.append(_at(lesson, "metadata", "head-not-editable", message))
-    if lesson.slug in memory.private and memory.place.repo:
-        from learnloop_md import git  # lazy: only for private lessons
-
-        path = memory.place.in_repo(lesson.path)
-        if git.tracked(memory.place.repo, path):
-            message = f"a private lesson (type {lesson.type}) is tracked by git: git rm --cached {path}"
-            found.append(_at(lesson, "type", "private-tracked", message, ERROR))
     return found
+
+
+def _of_private(memory: Memory) -> Iterator[Finding]:
+    """Private lessons that git has (design §2)."""
+    tracked = set(memories.tracked_private(memory))
+    for slug in sorted(memory.private):
+        lesson = memory.lessons[slug]
+        if (path := memory.place.in_repo(lesson.path)) in tracked:
+            message = f"a private lesson (type {lesson.type}) is tracked by git: git rm --cached {path}"
+            yield _at(lesson, "type", "private-tracked", message, ERROR)
 
 
 def _of_ids(memory: Memory) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from learnloop_md import __version__, codify, drivers, git, place, store, wiring
+from learnloop_md import memory as memories
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError
@@ -191,6 +192,9 @@ def _queue(call: Call, here: Place) -> Iterator[Check]:
         yield Check("queue", WARN, message, "learnloop sync")
     else:
         yield Check("queue", OK, "nothing waits for a commit")
+    if tracked := memories.tracked_private(done.memory):
+        message = f"git tracks {len(tracked)} private {'lesson' if len(tracked) == 1 else 'lessons'}: a push sends it"
+        yield Check("private", FAIL, message, f"git rm --cached {shlex.join(tracked)}")
 
 
 # --- skills -----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
@@ -154,6 +155,12 @@ def private_types(place: Place) -> frozenset[str]:
     return frozenset(types) if place.repo and types and git.has_remote(place.repo) else frozenset()
 
 
+def tracked_private(memory: Memory) -> list[str]:
+    """The paths of private lessons that git tracks all the same, as the repository names them."""
+    place, private = memory.place, [memory.lessons[slug].path for slug in sorted(memory.private)]
+    return git.tracked(place.repo, *map(place.in_repo, private)) if place.repo and private else []
+
+
 def _in_archive(path: str) -> bool:
     return any(part in ("archive", "archived") for part in path.split("/")[:-1])
 
@@ -282,7 +289,8 @@ def find_slug(memory: Memory, name: str) -> str:
 
 def meant(name: str, names: Collection[str]) -> str:
     """The one of names that a name or a unique beginning means, "" for none. Raises UsageError for several."""
-    found = [name] if name in names else sorted(one for one in names if name and one.startswith(name))
+    begins = unicodedata.normalize("NFC", name)  # a file manager may hand it out in pieces
+    found = [name] if name in names else sorted(one for one in names if begins and one.startswith(begins))
     if len(found) > 1:
         raise UsageError(f"{name!r} may be {', '.join(found[:5])}", "write more of the name", code="ambiguous-name")
     return found[0] if found else ""

@@ -119,6 +119,8 @@ class Draft:
     def set(self, slug: str, /, **fields: Field) -> None:
         """Change fields of a lesson's head."""
         old = self.lessons[slug]
+        if old.is_note and old.state == "current":  # a head without a state would make it a candidate
+            fields = {"state": old.state, **fields}
         try:
             text = lessonfile.with_fields(old.text, fields)
         except HeadError as error:

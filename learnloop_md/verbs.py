@@ -326,6 +326,8 @@ def _synced(call: Call, place: Place) -> Answer:
     in_git = "brought in step" if done.plans else "committed what was queued"
     headline = "" if slugs else nothing if stays else in_git
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
+    if changes and done.waiting and done.waiting not in done.notices:
+        done = done._replace(notices=(*done.notices, done.waiting))
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
     in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)
     return answer._replace(text=nothing if in_step else answer.text, code=1 if done.absorbed.conflicts else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -584,3 +585,18 @@ def test_a_comment_that_is_never_closed_is_an_error(memory: Path, repo: Path, le
     index.write_text(index.read_text().replace("-->\n", "\n## Notes\n\n- hi\n"))
     ran = learnloop("check", "--json", cwd=repo)
     assert (ran.code, "never-closed" in [row["code"] for row in ran.json["findings"]]) == (1, True)
+
+
+def test_a_private_lesson_that_is_tracked_is_told_by_status_and_doctor(
+    memory: Path, learnloop: Run, repo: Path
+) -> None:
+    """Design §2: the next push would send it."""
+    learnloop("note", "She reviews in German.", "--name", "german", "--type", "user")
+    assert "private " not in learnloop("status").out
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    way_out = "git rm --cached .claude/memory/german.md"
+    assert f"private   tracked by git: {way_out}\n" in learnloop("status").out
+    rows = json.loads(learnloop("doctor", "--json").out)["checks"]
+    assert [row["fix"] for row in rows if row["name"] == "private"] == [way_out]
+    git(repo, "rm", "-q", "--cached", ".claude/memory/german.md")
+    assert "private " not in learnloop("status").out

@@ -616,3 +616,29 @@ def test_an_exact_name_is_restored_though_it_begins_another(repo: Path, memory: 
     (memory / "use-uv.md").unlink()
     learnloop("sync", cwd=repo)
     assert learnloop("restore", "use-uv", "--json", cwd=repo).json["slug"] == "use-uv"
+
+
+@pytest.mark.parametrize("command", ["confirm", "pin"])
+def test_a_plain_note_stays_in_force_when_a_change_gives_it_a_head(memory: Path, learnloop: Run, command: str) -> None:
+    """Design §2: a file without a head is served; a head without a state would make it a candidate."""
+    (memory / "hall.md").write_text("The rig stands in hall two.\n")
+    learnloop(command, "hall")
+    assert "\n  state: current\n" in (memory / "hall.md").read_text()
+    assert "(hall.md)" in (memory / "MEMORY.md").read_text().partition("## Candidate")[0]
+
+
+def test_a_name_in_pieces_is_found(memory: Path, learnloop: Run) -> None:
+    """A file manager may hand out é as e and an accent."""
+    learnloop("note", "Das Café öffnet um acht.")
+    assert "Das Café öffnet um acht." in learnloop("show", "das-cafe\u0301").out
+
+
+def test_sync_names_the_file_it_cannot_read_beside_what_it_absorbed(memory: Path, learnloop: Run) -> None:
+    """docs/commands.md: `sync` and `status` name what is left as it is."""
+    for rule in ("Stage files by name.", "Use tabs in makefiles."):
+        learnloop("note", rule)
+    (memory / "stage-files-by-name.md").write_bytes(b"caf\xe9\n")
+    (memory / "use-tabs-in-makefiles.md").open("a").write("\nAnd in rules.\n")
+    done = learnloop("sync")
+    assert done.out.startswith("absorbed use-tabs-in-makefiles")
+    assert "stage-files-by-name.md:1: not UTF-8 text; left as it is, not committed" in done.err
