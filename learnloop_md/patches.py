@@ -115,12 +115,15 @@ def queued(repo: Repo, ledger: Ledger | None) -> tuple[list[Patch], dict[str, st
     return [patch for patch in found if patch.files], state
 
 
-def uncommitted(place: Place, repo: Repo, done: Done, state: dict[str, str | None]) -> list[Patch]:
-    """What absorbing would commit, told by apply.look, after the queue."""
+def uncommitted(
+    place: Place, repo: Repo, done: Done, state: dict[str, str | None], staged: Collection[str] = ()
+) -> list[Patch]:
+    """What absorbing would commit, told by apply.look, after the queue, without files that a person has staged."""
     secret = done.memory.private
     found = []
     for row in done.plans:
-        new = {path: entry for path, entry in _entries(place, repo, row).items() if _may_enter(repo, path, entry)}
+        entries = {path: entry for path, entry in _entries(place, repo, row).items() if path not in staged}
+        new = {path: entry for path, entry in entries.items() if _may_enter(repo, path, entry)}
         before = {**git.at_head(repo, list(new)), **state} if new else {}
         files = {path: (before[path], entry) for path, entry in new.items() if before[path] != entry}
         state.update(new)

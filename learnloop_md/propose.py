@@ -95,8 +95,8 @@ def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing,
         else:
             told.append(f"left out, as it holds more than the memory: {patch}")
     waiting, state = patches.queued(repo, done.memory.ledger)
-    rest = patches.uncommitted(place, repo, done, state)
     staged = [path for path, flags in git.changed(repo, place.inside).items() if flags[0] not in " ?"]
+    rest = patches.uncommitted(place, repo, done, state, staged)
     told += [f"left out, as you have staged it: {p}" for p in staged if patches.is_memory_path(place, p)]
     return patches.outgoing(place, repo, [*committed, *waiting, *rest], done.memory), told
 

@@ -137,10 +137,11 @@ def test_what_is_not_committed_is_proposed(ours: Clone) -> None:
     assert "Learnloop-Change: absorb" in git(ours.root, "log", "-1", "--format=%B", branch)
 
 
-def test_what_a_person_has_staged_is_left_out_and_named(ours: Clone) -> None:
-    """What is staged is a person's."""
+@pytest.mark.parametrize("text", [lesson_text("ask-first", "Ask first."), "---\nname: ask-first\n---\nAsk first.\n"])
+def test_what_a_person_has_staged_is_left_out_and_named(ours: Clone, text: str) -> None:
+    """What is staged is a person's, also where absorbing would add to it."""
     ours.note("Stage files by name.")
-    (ours.folder / "ask-first.md").write_text(lesson_text("ask-first", "Ask first."))
+    (ours.folder / "ask-first.md").write_text(text)
     git(ours.root, "add", f"{MEMORY}/ask-first.md")
     before = ours.state()
     done = ours.propose()
