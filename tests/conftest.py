@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -77,6 +78,18 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f"tests of the MCP server SKIPPED: {why}", yellow=True, bold=True)
 
 
+def pytest_collection_finish() -> None:
+    """Thousands of tests that stay to the end need not be looked through again and again for what is garbage."""
+    gc.collect()
+    gc.freeze()
+
+
+# What pip has downloaded for the person before: it checks it, and each test's own HOME would have it fetched again.
+_PIP_CACHE = os.environ.get("PIP_CACHE_DIR") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pip"
+)
+
+
 @pytest.fixture(autouse=True)
 def _sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     # Not mktemp: it looks through all that is there, for each test through more.
@@ -94,6 +107,8 @@ def _sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
         "NO_COLOR": "1",
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
+        "PIP_CACHE_DIR": _PIP_CACHE,
+        "PIP_NO_COMPILE": "0",  # that is how it says yes: what a test does not import is not compiled
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
@@ -176,7 +191,10 @@ _REPOSITORY: list[Path] = []
 
 
 class CopyOf(Protocol):
-    """copy_of(name, build): a copy of what build makes in an empty folder, once in a process; at repo or elsewhere."""
+    """copy_of(name, build): a copy of what build makes in an empty folder, once in a process; at repo or elsewhere.
+
+    It takes the place of what stands there.
+    """
 
     def __call__(self, name: str, build: Callable[[Path], Home], root: Path | None = None) -> Home: ...
 
@@ -189,7 +207,10 @@ def copy_of(
     from tests.homes import copied, template  # lazy: they stand on this module
 
     def copy(name: str, build: Callable[[Path], Home], root: Path | None = None) -> Home:
-        made = copied(template(name, build, tmp_path_factory), root or tmp_path / "repo", learnloop)
+        there = root or tmp_path / "repo"
+        if there.exists():
+            shutil.rmtree(there)
+        made = copied(template(name, build, tmp_path_factory), there, learnloop)
         monkeypatch.chdir(made.root)  # building it went to the template
         return made
 
@@ -201,5 +222,4 @@ def memory(repo: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """The folder of an initialised project memory inside the repository."""
     from tests.homes import make_home  # lazy: it stands on this module
 
-    shutil.rmtree(repo)
     return copy_of("project", lambda root: make_home("project", root, learnloop)).folder

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran, Run, git
+from tests.conftest import CopyOf, Ran, Run, git
+from tests.homes import Home, make_home
 from tests.reading import lesson, made_skill, subjects
 
 TODAY = "2026-06-10"
@@ -32,12 +33,18 @@ def terminal(typed: str) -> Iterator[int]:
 
 
 @pytest.fixture
-def ask(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Ask:
+def ask(memory: Path, copy_of: CopyOf, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Review two candidates: `older` (two days old) and `newer`."""
     reasons = ("--why", "It ran for a day.", "--how", "Run count first.", "--evidence", "PR 1")
     seen = ("--run", "r1", "--today", "2026-06-08")
-    learnloop("note", "Count rows before a backfill.", "--name", "older", *reasons, *seen)
-    learnloop("note", "Mock the clock in timer tests.", "--name", "newer", "--run", "r2", "--today", TODAY)
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        learnloop("note", "Count rows before a backfill.", "--name", "older", *reasons, *seen, cwd=root)
+        learnloop("note", "Mock the clock in timer tests.", "--name", "newer", "--run", "r2", "--today", TODAY)
+        return made
+
+    copy_of("two to review", build)
 
     def run(typed: str, *options: str) -> Ran:
         with terminal(typed) as slave, os.fdopen(slave) as stdin:
