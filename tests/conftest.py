@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
@@ -57,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     room = os.statvfs(memory)
     if room.f_bavail * room.f_frsize > _ROOM and not room.f_flag & os.ST_NOEXEC:
-        os.environ["PYTEST_DEBUG_TEMPROOT"] = memory
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["TMPDIR"] = tempfile.tempdir = memory  # programs' as well
 
 
 _ROOM = 1 << 30  # bytes; a whole run takes 0.2 of it
