@@ -112,13 +112,21 @@ def is_open_to_all(folder: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """A file's bytes, None where there is none. Raises UnableError where it cannot be read."""
+    """A file's bytes, None where there is none. Raises UnableError where it cannot be read, and for what is no file."""
     try:
-        return path.read_bytes()
+        with open(path, "rb", opener=_at_once) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UnableError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
+    raise UnableError(f"{path} is no regular file", "put a file in its place")
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe would keep us waiting for its other end, and everybody for our lock."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def write(path: Path, content: bytes | None, *, durable: bool = True) -> None:

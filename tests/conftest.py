@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
@@ -56,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     room = os.statvfs(memory)
     if room.f_bavail * room.f_frsize > _ROOM and not room.f_flag & os.ST_NOEXEC:
-        os.environ["PYTEST_DEBUG_TEMPROOT"] = memory
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["TMPDIR"] = tempfile.tempdir = memory  # programs' as well
 
 
 _ROOM = 1 << 30  # bytes; a whole run takes 0.2 of it
@@ -77,6 +79,23 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write_line(f"tests of the MCP server SKIPPED: {why}", yellow=True, bold=True)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests that stay to the end need not be looked through again and again for what is garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+# What pip has downloaded for the person before: it checks it, and each test's own HOME would have it fetched again.
+_PIP_CACHE = os.environ.get("PIP_CACHE_DIR") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "pip"
+)
+
+
 @pytest.fixture(autouse=True)
 def _sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     # Not mktemp: it looks through all that is there, for each test through more.
@@ -94,6 +113,8 @@ def _sealed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
         "NO_COLOR": "1",
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
+        "PIP_CACHE_DIR": _PIP_CACHE,
+        "PIP_NO_COMPILE": "0",  # that is how it says yes: what a test does not import is not compiled
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
@@ -176,7 +197,10 @@ _REPOSITORY: list[Path] = []
 
 
 class CopyOf(Protocol):
-    """copy_of(name, build): a copy of what build makes in an empty folder, once in a process; at repo or elsewhere."""
+    """copy_of(name, build): a copy of what build makes in an empty folder, once in a process; at repo or elsewhere.
+
+    It takes the place of what stands there.
+    """
 
     def __call__(self, name: str, build: Callable[[Path], Home], root: Path | None = None) -> Home: ...
 
@@ -189,7 +213,10 @@ def copy_of(
     from tests.homes import copied, template  # lazy: they stand on this module
 
     def copy(name: str, build: Callable[[Path], Home], root: Path | None = None) -> Home:
-        made = copied(template(name, build, tmp_path_factory), root or tmp_path / "repo", learnloop)
+        there = root or tmp_path / "repo"
+        if there.exists():
+            shutil.rmtree(there)
+        made = copied(template(name, build, tmp_path_factory), there, learnloop)
         monkeypatch.chdir(made.root)  # building it went to the template
         return made
 
@@ -201,5 +228,4 @@ def memory(repo: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """The folder of an initialised project memory inside the repository."""
     from tests.homes import make_home  # lazy: it stands on this module
 
-    shutil.rmtree(repo)
     return copy_of("project", lambda root: make_home("project", root, learnloop)).folder

@@ -169,6 +169,7 @@ class Template(NamedTuple):
 
     home: Home
     seen: bytes
+    state: Path  # where its ledger is, below its root
 
 
 _TEMPLATES: dict[str, Template] = {}
@@ -189,7 +190,8 @@ def template(name: str, build: Callable[[Path], Home], folders: pytest.TempPathF
     if name not in _TEMPLATES:
         home = build(folders.mktemp("template") / "repo")
         packed(home.root)
-        _TEMPLATES[name] = Template(home, witness.file_of(home.folder).read_bytes())
+        state = places.find(home.folder, str(home.folder)).state.relative_to(home.root)
+        _TEMPLATES[name] = Template(home, witness.file_of(home.folder).read_bytes(), state)
     return _TEMPLATES[name]
 
 
@@ -199,7 +201,7 @@ def copied(made: Template, root: Path, learnloop: Run) -> Home:
     shutil.copytree(old.root, root, symlinks=True)
     home = old._replace(root=root, folder=root / old.folder.relative_to(old.root), learnloop=learnloop)
     place = places.find(home.folder, str(home.folder))
-    next(path for path in (root / ".git" / "learnloop").iterdir() if path.is_dir()).rename(place.state)
+    (root / made.state).rename(place.state)
     write(witness.file_of(home.folder), made.seen)
     settings = root / ".claude" / "settings.local.json"
     if settings.exists():

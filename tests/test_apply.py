@@ -588,6 +588,17 @@ def test_foreign_files_are_left_and_the_rest_is_served(repo: Path, memory: Path,
     assert said == {"pipe.md": "not-a-regular-file", "folder.md": "not-a-regular-file"}
 
 
+def test_a_document_that_is_a_pipe_keeps_nobody_waiting(repo: Path, memory: Path) -> None:
+    """Reliability 32: a command that waits for its other end would hold the lock for ever."""
+    (memory / "MEMORY.md").unlink()
+    os.mkfifo(memory / "MEMORY.md")
+    for words in (["sync"], ["note", RULE], ["status"]):
+        command = [sys.executable, "-m", "learnloop_md", *words]
+        done = subprocess.run(command, cwd=repo, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+        assert "MEMORY.md is no regular file" in done.stderr
+
+
 def test_a_lesson_that_changed_under_the_command_is_not_overwritten(repo: Path, memory: Path) -> None:
     found = place.find(repo)
 

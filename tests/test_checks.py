@@ -12,7 +12,8 @@ import pytest
 
 from learnloop_md import checks
 from learnloop_md.checks import Finding
-from tests.conftest import DATA, Run, git
+from tests.conftest import DATA, CopyOf, Run, git
+from tests.homes import Home, new_repository
 from tests.reading import every_byte, made_skill
 
 TOKEN = "ghp_" + "Ab1" * 12
@@ -260,11 +261,17 @@ def test_both_texts_of_a_conflict_are_told(memory: Path, learnloop: Run) -> None
 
 
 @pytest.fixture
-def skill(repo: Path, learnloop: Run) -> Path:
+def skill(repo: Path, copy_of: CopyOf, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A skill with one candidate."""
-    skill = made_skill(repo, learnloop)
-    learnloop("note", "Read it.", "--name", "read-it", "--why", "It hung.", "--how", "Now.", cwd=skill)
-    assert learnloop("check").out == ""
+
+    def build(root: Path) -> Home:
+        skill = made_skill(new_repository(root), learnloop)
+        learnloop("note", "Read it.", "--name", "read-it", "--why", "It hung.", "--how", "Now.", cwd=skill)
+        assert learnloop("check").out == ""
+        return Home("skill", root, skill / "references", learnloop)
+
+    skill = copy_of("skill to check", build).folder.parent
+    monkeypatch.chdir(skill)
     return skill
 
 

@@ -11,7 +11,8 @@ from skills_ref import validate
 
 from learnloop_md import codify, outline
 from learnloop_md.lesson import Lesson
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
+from tests.homes import Home, make_home, new_repository
 from tests.reading import every_byte, lesson, made_skill, subjects
 
 DAY = "2026-11-30"
@@ -19,18 +20,29 @@ BULLET = f"- Read the down step. <!-- learnloop: down {DAY} -->\n"
 
 
 @pytest.fixture
-def skill(repo: Path, learnloop: Run) -> Path:
+def skill(repo: Path, copy_of: CopyOf, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A skill with one candidate, `down`."""
-    skill = made_skill(repo, learnloop)
-    assert learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01", cwd=skill).code == 0
+
+    def build(root: Path) -> Home:
+        skill = made_skill(new_repository(root), learnloop)
+        assert learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01", cwd=skill).code == 0
+        return Home("skill", root, skill / "references", learnloop)
+
+    skill = copy_of("skill with down", build).folder.parent
+    monkeypatch.chdir(skill)
     return skill
 
 
 @pytest.fixture
-def project(memory: Path, learnloop: Run) -> Path:
+def project(memory: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """A project memory with one candidate, `down`."""
-    assert learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01").code == 0
-    return memory
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        assert learnloop("note", "Read the down step.", "--name", "down", "--today", "2026-06-01", cwd=root).code == 0
+        return made
+
+    return copy_of("project with down", build).folder
 
 
 # --- where the rule goes ------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from learnloop_md.lesson import Event, Lesson
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.settings import Settings
-from tests.conftest import DATA, Run, git
+from tests.conftest import DATA, CopyOf, Run, git
+from tests.homes import Home, make_home, new_repository
 from tests.reading import lesson, made_skill, subjects
 
 TODAY = "2026-11-30"
@@ -181,7 +182,7 @@ def test_archived_lessons_and_plain_notes_are_nobodys_business() -> None:
 
 
 @pytest.fixture
-def crowd(memory: Path, learnloop: Run) -> Path:
+def crowd(memory: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """Five candidates: a repeated pair, a fact and two fresh ones."""
     notes: list[tuple[str, ...]] = [
         ("Bound every retry of a call.", "--name", "older", "--run", "r1", "--today", "2026-11-10"),
@@ -190,9 +191,14 @@ def crowd(memory: Path, learnloop: Run) -> Path:
         ("Quote paths in scripts.", "--name", "quote", "--today", "2026-11-13"),
         ("Mock the clock in timer tests.", "--name", "clock", "--today", TODAY),
     ]
-    for words in notes:
-        assert learnloop("note", *words).code == 0
-    return memory
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        for words in notes:
+            assert learnloop("note", *words, cwd=root).code == 0
+        return made
+
+    return copy_of("crowd", build).folder
 
 
 def test_check_exits_1_when_due(crowd: Path, learnloop: Run) -> None:
@@ -346,15 +352,19 @@ def test_a_hook_never_codifies(crowd: Path, learnloop: Run) -> None:
 
 
 @pytest.fixture
-def adopted(repo: Path, learnloop: Run) -> Path:
+def adopted(repo: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """A notebook of 19 entries, adopted."""
-    skill = repo / "pr-review"
-    copytree(DATA / "round1" / "memories" / "b" / "pr-review", skill)
-    git(repo, "add", "pr-review")
-    git(repo, "commit", "-q", "-m", "Skill as found")
-    done = learnloop("init", "--skill", "pr-review", "--today", TODAY, cwd=repo)
-    assert done.code == 0, done.err
-    return skill / "references"
+
+    def build(root: Path) -> Home:
+        skill = new_repository(root) / "pr-review"
+        copytree(DATA / "round1" / "memories" / "b" / "pr-review", skill)
+        git(root, "add", "pr-review")
+        git(root, "commit", "-q", "-m", "Skill as found")
+        done = learnloop("init", "--skill", "pr-review", "--today", TODAY, cwd=root)
+        assert done.code == 0, done.err
+        return Home("skill", root, skill / "references", learnloop)
+
+    return copy_of("adopted", build).folder
 
 
 def test_adopting_a_notebook_drops_no_entry(adopted: Path, learnloop: Run) -> None:

@@ -12,16 +12,28 @@ import pytest
 from tests.conftest import Ran, Run, git
 
 
+@pytest.fixture(scope="module")
+def made() -> Iterator[list[tuple[Ran, Path]]]:
+    """Where the one run of the demonstration is kept for all tests, which only look at it."""
+    kept: list[tuple[Ran, Path]] = []
+    yield kept
+    for _, root in kept:
+        shutil.rmtree(root)
+
+
 @pytest.fixture
-def shown(learnloop: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Ran, Path]]:
+def shown(
+    made: list[tuple[Ran, Path]], learnloop: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Ran, Path]:
     """The demonstration's run and the repository it left, without any git identity on the machine."""
     empty = tmp_path / "gitconfig"
     empty.write_text("")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(empty))
-    ran = learnloop("demo", cwd=tmp_path)
-    root = Path(next(line.rsplit(" ", 1)[1] for line in ran.out.splitlines() if line.startswith("A repository")))
-    yield ran, root
-    shutil.rmtree(root)
+    if not made:
+        ran = learnloop("demo", cwd=tmp_path)
+        root = next(line.rsplit(" ", 1)[1] for line in ran.out.splitlines() if line.startswith("A repository"))
+        made.append((ran, Path(root)))
+    return made[0]
 
 
 def test_demo_ends_well_and_its_log_tells_the_life(shown: tuple[Ran, Path]) -> None:

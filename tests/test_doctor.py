@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from learnloop_md import __version__, claude, wiring
 from learnloop_md.claude import HOOKS
-from tests.conftest import Run, git
-from tests.homes import SKILL
+from tests.conftest import CopyOf, Run, git
+from tests.homes import SKILL, Home, make_home
 
 Rows = dict[str, list[dict[str, str]]]
 Look = Callable[..., Rows]
@@ -51,11 +51,16 @@ def look(learnloop: Run, repo: Path) -> Look:
 
 
 @pytest.fixture
-def well(memory: Path, repo: Path, learnloop: Run) -> Path:
+def well(memory: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """A repository in which everything fits."""
-    for words in (("install", "--yes"), ("git-config", "--enable")):
-        assert learnloop(*words, cwd=repo).code == 0
-    return repo
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        for words in (("install", "--yes"), ("git-config", "--enable")):
+            assert learnloop(*words, cwd=root).code == 0
+        return made
+
+    return copy_of("well", build).root
 
 
 def states(rows: Rows) -> dict[str, str]:

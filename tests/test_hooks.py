@@ -544,7 +544,7 @@ def test_the_sync_that_a_hook_starts_leaves_head_alone_and_queues(memory: Path, 
     done = run_hook(repo, {"hook_event_name": "SessionEnd", "reason": "other"})
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert wait_for(lambda: "run: 3f2a81c0" in (memory / "use-uv.md").read_text())
-    assert "(use-uv.md)" in (memory / "MEMORY.md").read_text()
+    assert wait_for(lambda: "(use-uv.md)" in (memory / "MEMORY.md").read_text())
     assert git(repo, "rev-parse", "HEAD") == before
     assert wait_for(lambda: learnloop("status", "--json", cwd=repo).json["queued"] == 2)
     assert learnloop("sync", cwd=repo).code == 0

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran, Run, git
+from tests.conftest import CopyOf, Ran, Run, git
+from tests.homes import Home, make_home
 from tests.reading import lesson, made_skill, subjects
 
 RULE = "Read the down step before approving a migration."
@@ -15,10 +16,15 @@ SLUG = "read-the-down-step-before-approving-a-migration"
 
 
 @pytest.fixture
-def noted(memory: Path, learnloop: Run) -> Path:
+def noted(memory: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """A memory with one candidate, seen on the first of June in run r1."""
-    assert learnloop("note", RULE, "--run", "r1", "--today", "2026-06-01").code == 0
-    return memory
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        assert learnloop("note", RULE, "--run", "r1", "--today", "2026-06-01", cwd=root).code == 0
+        return made
+
+    return copy_of("one candidate", build).folder
 
 
 def stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:

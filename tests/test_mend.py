@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import mend
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home
 from tests.test_checks import TOKEN
 
@@ -15,10 +15,13 @@ HEAD = "---\nname: a\ndescription: {}\nmetadata:\n  type: feedback\n  state: can
 
 
 @pytest.fixture
-def home(tmp_path: Path, learnloop: Run) -> Home:
-    made = make_home("project", tmp_path / "repo", learnloop)
-    made.note("Read it.", "r1", "--why", "a", "--how", "b")
-    return made
+def home(copy_of: CopyOf, learnloop: Run) -> Home:
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        made.note("Read it.", "r1", "--why", "a", "--how", "b")
+        return made
+
+    return copy_of("to be mended", build)
 
 
 def codes(home: Home) -> list[str]:

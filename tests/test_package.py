@@ -23,6 +23,7 @@ MODULES = sorted((ROOT / "learnloop_md").glob("*.py"))
 COMPUTED = "a computed name"
 
 
+@cache
 def _dotted(path: Path) -> set[str]:
     """The names that a module imports in full, also inside functions and by `import_module`."""
     found = set()

@@ -31,7 +31,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made_hooks(folder: Path) -> str:
-    """A repository with this project's files, made once; its commit."""
+    """A repository with this project's files, made once by whoever comes first; its commit."""
+    with folder.with_suffix(".making").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _make_hooks(folder)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def _make_hooks(folder: Path) -> None:
     if not folder.exists():
         unfinished = folder.with_suffix(".tmp")
         for name in ("learnloop_md", "sample-skill"):
@@ -42,7 +49,6 @@ def made_hooks(folder: Path) -> str:
         git(unfinished, "add", "-A")
         git(unfinished, "commit", "-q", "-m", "Hooks")
         unfinished.rename(folder)
-    return git(folder, "rev-parse", "HEAD")
 
 
 @pytest.fixture

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from learnloop_md import plumbing
 from tests.conftest import Run, git
 from tests.test_busy import writing
 
 SLUG = "stage-files-by-name"
 NOTE = "Stage files by name."
 LOCKS = {"index.lock": "git's index is locked", "refs/heads/main.lock": "main.lock': File exists"}
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock that nobody will free is not waited for."""
+    monkeypatch.setattr(plumbing, "_LOCK_WAIT_S", 0.05)
 
 
 def locked(repo: Path, lock: str) -> Path:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from learnloop_md import place as places
 from learnloop_md.lesson import Lesson
 from tests.conftest import Ran, Run, git
 from tests.homes import DAY, Home, cloned, lesson_text, work_tree
+from tests.test_busy import writing
 from tests.test_journal import killed, leftovers
 
 REFUSING = """#!/bin/sh
@@ -347,15 +347,12 @@ def test_an_open_editor_stops_it(ours: Own, theirs: Own) -> None:
     theirs.sync()
     (ours.root / "plan.txt").write_text("x\n")
     git(ours.root, "add", "plan.txt")
-    env = {**os.environ, "GIT_EDITOR": "sleep 20; false"}
-    editing = subprocess.Popen(["git", "commit"], cwd=ours.root, env=env, stderr=subprocess.DEVNULL, text=True)
+    person = writing(ours.root, "commit")
     try:
-        while not (ours.root / ".git" / "COMMIT_EDITMSG").exists():
-            time.sleep(0.02)
         assert "git commit is running" in ours.refused("bad-moment")
     finally:
-        editing.kill()
-        editing.wait()
+        (ours.root.parent / "go").touch()
+    assert person.wait(timeout=60) == 0
 
 
 def test_an_emptied_remote_gets_everything_again(ours: Own, bare: Path) -> None:

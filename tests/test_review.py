@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Ran, Run, git
+from tests.conftest import CopyOf, Ran, Run, git
+from tests.homes import Home, make_home
 from tests.reading import lesson, made_skill, subjects
 
 TODAY = "2026-06-10"
@@ -31,12 +33,18 @@ def terminal(typed: str) -> Iterator[int]:
 
 
 @pytest.fixture
-def ask(memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Ask:
+def ask(memory: Path, copy_of: CopyOf, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Review two candidates: `older` (two days old) and `newer`."""
     reasons = ("--why", "It ran for a day.", "--how", "Run count first.", "--evidence", "PR 1")
     seen = ("--run", "r1", "--today", "2026-06-08")
-    learnloop("note", "Count rows before a backfill.", "--name", "older", *reasons, *seen)
-    learnloop("note", "Mock the clock in timer tests.", "--name", "newer", "--run", "r2", "--today", TODAY)
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        learnloop("note", "Count rows before a backfill.", "--name", "older", *reasons, *seen, cwd=root)
+        learnloop("note", "Mock the clock in timer tests.", "--name", "newer", "--run", "r2", "--today", TODAY)
+        return made
+
+    copy_of("two to review", build)
 
     def run(typed: str, *options: str) -> Ran:
         with terminal(typed) as slave, os.fdopen(slave) as stdin:
@@ -179,6 +187,17 @@ def test_list_as_json(ask: Ask, learnloop: Run) -> None:
     assert (data["cleanup_due"], data["cleanup_reasons"]) == (False, [])
 
 
+def printed(terminal: int) -> bytes:
+    """All that comes on a terminal until its other end is closed; it comes in pieces."""
+    said = b""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            said += os.read(terminal, 65536)
+        except OSError:
+            break
+    return said
+
+
 def test_a_whole_program_on_a_real_terminal(repo: Path, learnloop: Run) -> None:
     """All three streams are the terminal, as a person has it."""
     skill = made_skill(repo, learnloop)
@@ -188,8 +207,8 @@ def test_a_whole_program_on_a_real_terminal(repo: Path, learnloop: Run) -> None:
     with subprocess.Popen(command, cwd=skill, stdin=slave, stdout=slave, stderr=slave) as program:
         os.close(slave)
         os.write(master, b"x\nc\n\n")
+        shown = printed(master).decode()
         program.wait(timeout=60)
-        shown = os.read(master, 65536).decode()
     os.close(master)
     assert program.returncode == 0
     assert "'x' is no answer" in shown

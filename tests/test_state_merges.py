@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from learnloop_md import mergestate
 from learnloop_md.merging import UnreadableSideError, merge
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home
 from tests.test_merge_drivers import WAYS, run
 
@@ -26,10 +26,13 @@ LINES = {
 
 
 @pytest.fixture(params=["skill", "project"])
-def home(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Home:
-    made = make_home(request.param, tmp_path / "code", learnloop)
-    assert learnloop("git-config", "--enable", cwd=made.root).code == 0
-    return made
+def home(request: pytest.FixtureRequest, tmp_path: Path, copy_of: CopyOf, learnloop: Run) -> Home:
+    def build(root: Path) -> Home:
+        made = make_home(request.param, root, learnloop)
+        assert learnloop("git-config", "--enable", cwd=made.root).code == 0
+        return made
+
+    return copy_of(f"with drivers {request.param}", build, tmp_path / "code")
 
 
 def state_file(home: Home) -> Path:

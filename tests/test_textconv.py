@@ -9,7 +9,8 @@ import pytest
 
 from learnloop_md import lessonfile, textconv
 from learnloop_md.answer import visible_lines
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
+from tests.homes import Home, make_home
 from tests.shapes import name, readable
 
 LESSON = """---
@@ -67,14 +68,17 @@ Do it.
 
 
 @pytest.fixture
-def file(memory: Path, repo: Path, learnloop: Run) -> Path:
+def file(memory: Path, copy_of: CopyOf, learnloop: Run) -> Path:
     """A committed lesson file in a clone that knows the drivers."""
-    assert learnloop("git-config", "--enable", cwd=repo).code == 0
-    path = memory / "a.md"
-    path.write_text(LESSON)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "A lesson")
-    return path
+
+    def build(root: Path) -> Home:
+        made = make_home("project", root, learnloop)
+        assert learnloop("git-config", "--enable", cwd=root).code == 0
+        (made.folder / "a.md").write_text(LESSON)
+        made.commit_all("A lesson")
+        return made
+
+    return copy_of("shown by git", build).folder / "a.md"
 
 
 def changed(file: Path, *words: str) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import DATA, Run
+from tests.conftest import DATA, CopyOf, Run
 from tests.homes import Home, make_home
 from tests.test_review import terminal
 
@@ -19,32 +19,36 @@ ANSWERS = "g\ns\nx\na\n\na\ntoo narrow\nm\nquote-paths-in-scripts\nq\n"
 
 
 @pytest.fixture
-def home(tmp_path: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(copy_of: CopyOf, learnloop: Run, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Candidates of several ages, two of them alike, one that would steer a terminal; a current and an archived one."""
     monkeypatch.setenv("COLUMNS", "80")
-    home = make_home("project", tmp_path / "repo", learnloop)
-    rows = [
-        ("2026-05-20", "Count rows before a backfill.", "r1"),
-        ("2026-06-02", "Quote paths in scripts.", "r1"),
-        ("2026-06-03", "Mock the clock in timer tests.", "r1"),
-        ("2026-06-04", "Read the failing log first.", "r1"),
-        ("2026-06-05", "Bound every retry of a call.", "r1"),
-        ("2026-06-06", "Stage files by name.", "r1"),
-        ("2026-06-07", "Stage files by name.", "r2"),
-        ("2026-06-08", "Use the old formatter.", "r1"),
-    ]
-    for day, rule, run in rows:
-        words = ("--run", run, "--today", day, "--why", "It went wrong.", "--evidence", f"PR {day[-1]}")
-        assert learnloop("note", rule, *words, cwd=home.root).code == 0
-    archived = ("archive", "use-the-old", "--note", "Replaced", "--today", "2026-06-09")
-    assert learnloop(*archived, cwd=home.root).code == 0
-    path = home.file("mock-the-clock-in-timer-tests")
-    text = path.read_text().replace("It went wrong.", "It was \u202ewrong.")
-    path.write_text(text.replace("evidence: PR 3", 'evidence: "\\e[2J\\e]0;owned\\a"'))
-    for command in (("accept", "mock-the-clock-in-timer-tests"), ("sync",)):
-        done = learnloop(*command, "--today", "2026-06-09", cwd=home.root)
-        assert done.code == 0, done.err
-    return home
+
+    def build(root: Path) -> Home:
+        home = make_home("project", root, learnloop)
+        rows = [
+            ("2026-05-20", "Count rows before a backfill.", "r1"),
+            ("2026-06-02", "Quote paths in scripts.", "r1"),
+            ("2026-06-03", "Mock the clock in timer tests.", "r1"),
+            ("2026-06-04", "Read the failing log first.", "r1"),
+            ("2026-06-05", "Bound every retry of a call.", "r1"),
+            ("2026-06-06", "Stage files by name.", "r1"),
+            ("2026-06-07", "Stage files by name.", "r2"),
+            ("2026-06-08", "Use the old formatter.", "r1"),
+        ]
+        for day, rule, run in rows:
+            words = ("--run", run, "--today", day, "--why", "It went wrong.", "--evidence", f"PR {day[-1]}")
+            assert learnloop("note", rule, *words, cwd=home.root).code == 0
+        archived = ("archive", "use-the-old", "--note", "Replaced", "--today", "2026-06-09")
+        assert learnloop(*archived, cwd=home.root).code == 0
+        path = home.file("mock-the-clock-in-timer-tests")
+        text = path.read_text().replace("It went wrong.", "It was \u202ewrong.")
+        path.write_text(text.replace("evidence: PR 3", 'evidence: "\\e[2J\\e]0;owned\\a"'))
+        for command in (("accept", "mock-the-clock-in-timer-tests"), ("sync",)):
+            done = learnloop(*command, "--today", "2026-06-09", cwd=home.root)
+            assert done.code == 0, done.err
+        return home
+
+    return copy_of("recorded", build)
 
 
 def compare(home: Home, name: str, shown: str) -> None:

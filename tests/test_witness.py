@@ -496,7 +496,7 @@ def test_a_command_meanwhile_waits_until_verify_has_noted_what_it_saw(
 
     monkeypatch.setattr(witness, "save", slowly)
     verify(project)
-    assert begun[0].wait(20) == 0
+    assert begun[0].wait(60) == 0
     assert seen(project)["main"]["commit"] == git(project.root, "rev-parse", "HEAD")
 
 

@@ -60,8 +60,8 @@ def test_what_the_model_wrote_into_a_code_repository_is_absorbed_and_queued(clie
     eventually(lambda: "\n  state: candidate\n" in lesson.read_text())
     eventually(lambda: "(pin-the-base-image.md)" in (folder / "MEMORY.md").read_text())
     assert session.id[:8] in lesson.read_text()
+    eventually(lambda: waiting(client, hooked) > 0)
     assert git(hooked, "rev-parse", "HEAD") == head
-    assert waiting(client, hooked) > 0
 
 
 def test_what_the_model_wrote_into_a_memory_of_its_own_is_committed(client: Client, repo: Path) -> None:
