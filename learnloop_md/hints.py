@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-_MANY = 200  # texts from which on one pattern for all words, 5 ms to make, costs less than a look for each
+_MOST = 1 << 20  # letters of the texts' own words that are remembered
 
 
 class Rule(Protocol):
@@ -28,8 +26,9 @@ class Hints(Generic[R]):
         for place, rule in enumerate(rules):
             for word in rule.words:
                 self.places.setdefault(word, []).append(place)
-        self.words = tuple(self.places)
-        self.asked = 0
+        self.spaced = tuple(word for word in self.places if word.split() != [word])
+        self.words = tuple(word for word in self.places if word not in self.spaced)
+        self.asked, self.holding, self.size = set[str](), dict[str, tuple[str, ...]](), 0
 
     def fitting(self, text: str, words: Iterable[str] | None = None) -> list[R]:
         """The rules that have a word in text, in their order; words are those that may stand in it, where known."""
@@ -37,31 +36,19 @@ class Hints(Generic[R]):
         return [self.rules[place] for place in sorted({place for word in held for place in self.places[word]})]
 
     def held(self, text: str) -> set[str]:
-        """The words that stand in text."""
-        self.asked += 1
-        if self.asked < _MANY:
-            return {word for word in self.words if word in text}
-        found = set(self._pattern.findall(text)) - {""}
-        return found.union(*(self._inner[word] for word in found))
-
-    @cached_property
-    def _inner(self) -> dict[str, tuple[str, ...]]:
-        """The words that stand in a word: the pattern finds the longest one at a place."""
-        return {word: tuple(part for part in self.words if part in word) for word in self.words}
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        tree: dict[str, Any] = {}
-        for word in self.words:
-            at = tree
-            for letter in word:
-                at = at.setdefault(letter, {})
-            at[""] = {}
-        return re.compile(f"(?=({_written(tree)}))")
-
-
-def _written(tree: dict[str, Any]) -> str:
-    branches = [re.escape(letter) + _written(rest) for letter, rest in sorted(tree.items()) if letter]
-    if not branches:
-        return ""
-    return f"(?:{'|'.join(branches)}){'?' if '' in tree else ''}"
+        """The words that stand in text. Most of a text's own words stood in an earlier one: each is asked once."""
+        own = set(text.split())
+        if fresh := own - self.asked:
+            said = "\n".join(fresh)
+            self.size += len(said)
+            if self.size > _MOST:
+                self.asked, self.holding, self.size, fresh, said = set(), {}, len(said), own, text
+            self.asked |= fresh
+            for word in [word for word in self.words if word in said]:
+                for one in fresh:
+                    if word in one:
+                        self.holding[one] = (*self.holding.get(one, ()), word)
+        found = {word for word in self.spaced if word in text}
+        for one in own & self.holding.keys():
+            found.update(self.holding[one])
+        return found
