@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-_MOST = 1 << 20  # letters of the texts' own words that are remembered
+_MOST = 1 << 16  # letters of the words of texts that are remembered
 
 
 class Rule(Protocol):
@@ -26,9 +26,11 @@ class Hints(Generic[R]):
         for place, rule in enumerate(rules):
             for word in rule.words:
                 self.places.setdefault(word, []).append(place)
-        self.spaced = tuple(word for word in self.places if word.split() != [word])
-        self.words = tuple(word for word in self.places if word not in self.spaced)
-        self.asked, self.holding, self.size = set[str](), dict[str, tuple[str, ...]](), 0
+        self.alone = tuple(word for word in self.places if len(word) < 3 or word.split() != [word])
+        self.begins = dict[str, list[str]]()
+        for word in self.places.keys() - set(self.alone):
+            self.begins.setdefault(word[:3], []).append(word)
+        self.known, self.size = dict[str, tuple[str, ...]](), 0
 
     def fitting(self, text: str, words: Iterable[str] | None = None) -> list[R]:
         """The rules that have a word in text, in their order; words are those that may stand in it, where known."""
@@ -36,19 +38,21 @@ class Hints(Generic[R]):
         return [self.rules[place] for place in sorted({place for word in held for place in self.places[word]})]
 
     def held(self, text: str) -> set[str]:
-        """The words that stand in text. Most of a text's own words stood in an earlier one: each is asked once."""
-        own = set(text.split())
-        if fresh := own - self.asked:
-            said = "\n".join(fresh)
-            self.size += len(said)
-            if self.size > _MOST:
-                self.asked, self.holding, self.size, fresh, said = set(), {}, len(said), own, text
-            self.asked |= fresh
-            for word in [word for word in self.words if word in said]:
-                for one in fresh:
-                    if word in one:
-                        self.holding[one] = (*self.holding.get(one, ()), word)
-        found = {word for word in self.spaced if word in text}
-        for one in own & self.holding.keys():
-            found.update(self.holding[one])
-        return found
+        """The words that stand in text. Most of a text's own words stood in an earlier one: each is judged once."""
+        found = [word for word in self.alone if word in text]
+        for own in text.split():
+            words = self.known.get(own)
+            if words is None:
+                words = self._learnt(own)
+            if words:
+                found += words
+        return set(found)
+
+    def _learnt(self, own: str) -> tuple[str, ...]:
+        self.size += len(own)
+        if self.size > _MOST:
+            self.known, self.size = {}, len(own)
+        begins = [at for at in range(len(own) - 2) if own[at : at + 3] in self.begins]
+        found = [word for at in begins for word in self.begins[own[at : at + 3]] if own.startswith(word, at)]
+        self.known[own] = tuple(found)
+        return self.known[own]
