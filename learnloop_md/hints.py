@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-_MANY = 200  # texts from which on one pattern for all words, 5 ms to make, costs less than a look for each
+_MOST = 1 << 16  # letters of the words of texts that are remembered
 
 
 class Rule(Protocol):
@@ -28,8 +26,11 @@ class Hints(Generic[R]):
         for place, rule in enumerate(rules):
             for word in rule.words:
                 self.places.setdefault(word, []).append(place)
-        self.words = tuple(self.places)
-        self.asked = 0
+        self.alone = tuple(word for word in self.places if len(word) < 3 or word.split() != [word])
+        self.begins = dict[str, list[str]]()
+        for word in self.places.keys() - set(self.alone):
+            self.begins.setdefault(word[:3], []).append(word)
+        self.known, self.size = dict[str, tuple[str, ...]](), 0
 
     def fitting(self, text: str, words: Iterable[str] | None = None) -> list[R]:
         """The rules that have a word in text, in their order; words are those that may stand in it, where known."""
@@ -37,31 +38,21 @@ class Hints(Generic[R]):
         return [self.rules[place] for place in sorted({place for word in held for place in self.places[word]})]
 
     def held(self, text: str) -> set[str]:
-        """The words that stand in text."""
-        self.asked += 1
-        if self.asked < _MANY:
-            return {word for word in self.words if word in text}
-        found = set(self._pattern.findall(text)) - {""}
-        return found.union(*(self._inner[word] for word in found))
+        """The words that stand in text. Most of a text's own words stood in an earlier one: each is judged once."""
+        found = [word for word in self.alone if word in text]
+        for own in text.split():
+            words = self.known.get(own)
+            if words is None:
+                words = self._learnt(own)
+            if words:
+                found += words
+        return set(found)
 
-    @cached_property
-    def _inner(self) -> dict[str, tuple[str, ...]]:
-        """The words that stand in a word: the pattern finds the longest one at a place."""
-        return {word: tuple(part for part in self.words if part in word) for word in self.words}
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        tree: dict[str, Any] = {}
-        for word in self.words:
-            at = tree
-            for letter in word:
-                at = at.setdefault(letter, {})
-            at[""] = {}
-        return re.compile(f"(?=({_written(tree)}))")
-
-
-def _written(tree: dict[str, Any]) -> str:
-    branches = [re.escape(letter) + _written(rest) for letter, rest in sorted(tree.items()) if letter]
-    if not branches:
-        return ""
-    return f"(?:{'|'.join(branches)}){'?' if '' in tree else ''}"
+    def _learnt(self, own: str) -> tuple[str, ...]:
+        self.size += len(own)
+        if self.size > _MOST:
+            self.known, self.size = {}, len(own)
+        begins = [at for at in range(len(own) - 2) if own[at : at + 3] in self.begins]
+        found = [word for at in begins for word in self.begins[own[at : at + 3]] if own.startswith(word, at)]
+        self.known[own] = tuple(found)
+        return self.known[own]

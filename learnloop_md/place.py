@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,12 @@ NOTEBOOKS = ("memory.md", "review-patterns.md")
 RUNS = ".runs"  # how runs ended; a folder that begins with a dot holds no lessons
 STATE = "memory.json"
 IN_REPOSITORY = "the repository's .claude/memory"
+
+
+@lru_cache(maxsize=64)  # asked for each lesson of a memory
+def _inside(folder: Path, root: Path) -> str:
+    relative = folder.relative_to(root).as_posix()
+    return "" if relative == "." else relative
 
 
 class Place(NamedTuple):
@@ -49,10 +56,7 @@ class Place(NamedTuple):
     @property
     def inside(self) -> str:
         """The folder's path inside the repository, "" for the root."""
-        if self.repo is None:
-            return ""
-        relative = self.folder.relative_to(self.repo.root).as_posix()
-        return "" if relative == "." else relative
+        return _inside(self.folder, self.repo.root) if self.repo else ""
 
     @property
     def state(self) -> Path:

@@ -63,7 +63,7 @@ _OVERRIDES = (
         rf"\b(?:(?:{w.TOLD} {w.BEFORE}|{w.EARLIER} {w.TOLD}) (?:no longer appl(?:y|ies)|(?:do|does) not apply)"
         rf"(?=[.,;:!?)]|$| (?:and|here|now|from|to you)\b)|whatever {w.THESE}{w.TOLD} (?:above |before |given ){{0,2}}"
         rf"(?:say|says|tell you|demand|require|state),? (?:ignore|disregard|obey|follow|do)\b)",
-        hints("appl whatever"),
+        hints("no_longer_appl not_apply whatever"),
     ),
     Form(
         INSTRUCTION,
@@ -182,7 +182,7 @@ _BEHIND = (
         rf"|[.!,;]|$| and\b)|notice\b)|\bwithout {w.PERSON}(?:'s)? (?:knowing|knowledge|noticing|awareness)|\b(?:hide"
         rf"|conceal|keep) (?:this|it|these|that|the (?:change|fact|action)s?) (?:hidden |secret |away )?from "
         rf"{w.PERSON}|\bkeep (?:this|it|these \w+) (?:a )?(?:secret|hidden|confidential|between us|quiet)\b",
-        hints("let_ without hide conceal keep"),
+        hints("let_ knowing knowledge noticing awareness hide conceal keep"),
         negates=True,
     ),
     Form(
@@ -246,14 +246,14 @@ _ALONE = (
         rf"{w.LEAVE})?(?: first)?(?=[ .!,;:]|$))(?! (?:dialog|button|email|step|screen|page|modal|code|token|form"
         rf"|field|mail|link|banner))|\bnever (?:stop|pause) (?:to|and) (?:ask|confirm|check)|\b(?:skip|suppress|avoid"
         rf"|disable|bypass) (?:all |any |the )?confirmations?(?: (?:prompts?|dialogs?|steps?))?\b",
-        hints("without never confirmation"),
+        hints("without never_stop never_pause confirmation"),
         negates=True,
         risky=True,
     ),
     Form(
         AUTONOMY,
         r"\bnever (?:stop|pause) (?:to|and) ask\b(?: (?:me|first|anything|anyone))?(?=[.!;,]|$)",
-        hints("never"),
+        hints("never_stop never_pause"),
         negates=True,
     ),
     Form(

@@ -27,7 +27,7 @@ _SHIFTED = rf"\b(?:{'|'.join(_COMMON)})\b".translate(_ROT13).replace(r"\o", r"\b
 
 # A blank line or the head's dashes end a paragraph; a list item, a heading, a field of the head begins one.
 _BEGIN = r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]|#{1,6}[ \t]|[a-z_]{2,20}:[ \t]"
-_MARKUP = r"[*~\r]+|(?<!\w)_+|_+(?!\w)|</?[a-z][^<>\n]{0,200}>|\\(?=\W)"
+_MARKUP = r"\*|~|\r|_(?:(?<!\w_)_*|_*(?!\w))|</?[a-z][^<>\n]{0,200}>|\\(?=\W)"
 _AT_LINE_START = r"(?m)^[ \t]*(?:[>#|+-][ \t]*|\d{1,3}[.)][ \t]+)+"
 
 
@@ -72,7 +72,8 @@ def renderings(text: str) -> Iterator[str]:
     """A text as it stands, and, line by line, with the words of its names set apart and spelled words closed."""
     yield text
     plain = re.sub(_SPELLED_OUT, _closed, text) if re.search(_WIDE, text) else text
-    plain = re.sub(_HUMPS, lambda m: re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", m[0]), plain)
+    if re.search("[A-Z](?<=[a-z].)", plain):
+        plain = re.sub(_HUMPS, lambda m: re.sub("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", m[0]), plain)
     if plain != text:
         yield plain
 
@@ -94,14 +95,14 @@ def readings(paragraph: str) -> Iterator[str]:
     yield paragraph
     if not paragraph.isascii() and (bare := _without_accents(paragraph)) != paragraph:
         yield bare
-    if re.search(r"[a-z][0134578@$!|][a-z]", paragraph):
+    if re.search(r"[0134578@$!|](?<=[a-z].)[a-z]", paragraph):
         yield re.sub(r"\S+", lambda m: m[0].translate(_SPELLED) if re.search("[a-z]", m[0]) else m[0], paragraph)
-    if re.search(r"(?:\b[a-z][ ._-]){7}", paragraph):
+    if re.search(r"[ .-][a-z][ .-][a-z][ .-]", paragraph) and re.search(r"(?:\b[a-z][ ._-]){7}", paragraph):
         yield re.sub(r"\b[a-z](?:[ ._-][a-z]\b){3,}", lambda m: _words(re.sub(r"[ ._-]", "", m[0])), paragraph)
         yield re.sub(r"(?<!\S)\S(?: \S(?!\S)){7,}", lambda m: _words(m[0].replace(" ", "")), paragraph)
     if re.search(_SHIFTED, paragraph):
         yield paragraph.translate(_ROT13)
-    if ("_" in paragraph or "-" in paragraph) and re.search(_NAME, paragraph):
+    if re.search("[_-][a-z]{1,20}[_-]", paragraph) and re.search(_NAME, paragraph):
         yield re.sub(_NAME, lambda m: re.sub("[_-]+", " ", m[0]), paragraph)
 
 
@@ -177,9 +178,9 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
 # --- what is written in code -----------------------------------------------------------------------------------------
 
 _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8000}={0,2}"
-_BASE32 = r"(?<![A-Za-z0-9+/=])[A-Z2-7]{24,8000}={0,6}(?![A-Za-z0-9+/=])"
+_BASE32 = r"[A-Z2-7](?<![A-Za-z0-9+/=].)[A-Z2-7]{23,7999}={0,6}(?![A-Za-z0-9+/=])"
 _GROUP = r"[A-Za-z0-9+/_-]{2,80}"
-_HEX = r"(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}[ :]?){16,4000}(?![0-9a-fA-F])"
+_HEX = r"[0-9a-fA-F](?<![0-9a-fA-F].)[0-9a-fA-F][ :]?(?:[0-9a-fA-F]{2}[ :]?){15,3999}(?![0-9a-fA-F])"
 _ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
 
 
@@ -207,24 +208,24 @@ def encoded(text: str) -> Iterator[tuple[int, str]]:
 
 def _grouped(text: str) -> Iterator[tuple[int, str]]:
     """Runs of words of one length, as code is cut into groups, each with its place; the last may be shorter."""
-    place, size, parts = 0, 0, list[str]()
-    for match in re.finditer(r"\S+", text):
-        word = match[0]
+    words, found = text.split(), list[tuple[int, str]]()
+    first = size = 0
+    for n, word in enumerate((*words, "")):
         if len(word) == size:
-            parts.append(word)
             continue
-        if len(parts) * size > 15 and (len(parts) > 1 or size > 23):
-            yield from _run(place, [*parts, word] if len(word) < size else parts)
-        place, size, parts = match.start(), len(word), [word]
-    if len(parts) > 1:
-        yield from _run(place, parts)
+        if (n - first) * size > 15 and (n - first > 1 or (size > 23 and word)):
+            found += ((first, run) for run in _runs(words[first : n + (len(word) < size)]))
+        first, size = n, len(word)
+    starts = [match.start() for match in re.finditer(r"\S+", text)] if found else []
+    for n, run in found:
+        yield starts[n], run
 
 
-def _run(place: int, parts: list[str]) -> Iterator[tuple[int, str]]:
+def _runs(parts: list[str]) -> Iterator[str]:
     for some in (parts, parts[1:], parts[:-1]):
         run = "".join(some)  # words alone have neither a capital nor a digit
         if re.search("[A-Z0-9]", run) and re.fullmatch(r"[A-Za-z0-9+/_-]{16,8000}={0,6}", run):
-            yield place, run
+            yield run
 
 
 def _from_base64(run: str) -> str:

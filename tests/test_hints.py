@@ -1,9 +1,10 @@
-"""Words looked for one by one, and by one pattern once there are many texts: the answer is the same."""
+"""Words looked for in one text after another: what was seen in earlier texts changes no answer."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,19 +16,20 @@ class Rule(NamedTuple):
     words: tuple[str, ...]
 
 
-_LETTERS = st.text("ab.$ (", max_size=12)
+_LETTERS = st.text("ab.$ (\n", max_size=12)
 
 
-@given(st.lists(_LETTERS.filter(bool), max_size=8), _LETTERS)
-def test_one_pattern_finds_what_a_look_for_each_word_finds(words: list[str], text: str) -> None:
-    """Words in words, words that overlap, words with signs of patterns."""
-    few, many = (Hints([Rule((word,)) for word in words]) for _ in range(2))
-    many.asked = hints._MANY
-    assert few.held(text) == many.held(text) == {word for word in words if word in text}
+@given(st.lists(_LETTERS.filter(bool), max_size=8), st.lists(_LETTERS, max_size=8), st.sampled_from((4, 1 << 16)))
+def test_a_text_holds_the_words_that_stand_in_it(words: list[str], texts: list[str], most: int) -> None:
+    """Words in words, words that overlap, short ones, ones with blanks; with room to remember little, and much."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hints, "_MOST", most)
+        made = Hints([Rule((word,)) for word in words])
+        assert [made.held(text) for text in texts] == [{word for word in words if word in text} for text in texts]
 
 
 def test_the_guards_judge_the_thousandth_text_as_the_first() -> None:
-    """docs/security.md: the way of looking changes with the number of texts, the verdict does not."""
+    """docs/security.md: what was learnt from earlier texts is forgotten in between, the verdict stays."""
     from learnloop_md import guard, poison
 
     texts = [
@@ -37,7 +39,7 @@ def test_the_guards_judge_the_thousandth_text_as_the_first() -> None:
     ]
     first = [(poison.every(text), guard.find_secrets(text)) for text in texts]
     assert [bool(codes or found) for codes, found in first] == [True, True, False]
-    for n in range(hints._MANY):
-        poison.find(f"Body {n}")
-        guard.find_secrets(f"Body {n}")
+    for n in range(hints._MOST // 100):
+        poison.find(f"{n:0110}")
+        guard.find_secrets(f"{n:0110}")
     assert [(poison.every(text), guard.find_secrets(text)) for text in texts] == first
