@@ -120,7 +120,7 @@ def parse_value(word: str) -> Any:
 def check(key: str, value: Any) -> None:
     """Raises UsageError for what cannot be a key, RefusedError for prose, secrets and what is not small."""
     if not re.fullmatch(r"[\w][\w.:/-]{0,79}", key):
-        hint = "use letters, digits, '_', '-', '.', at most 80 characters"
+        hint = "begin with a letter, digit or '_'; after it also '-', '.', ':', '/'; at most 80 characters"
         raise UsageError(f"{key!r} cannot be a key", hint, code="bad-key")
     try:
         text = rendered({key: value})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,14 @@ def test_a_secret_is_refused_and_never_shown(home: Home, key: str, value: str) -
 def test_wrong_words_change_nothing(home: Home, words: tuple[str, ...], code: int) -> None:
     assert home.run("state", *words).code == code
     assert not _file(home).exists()
+
+
+def test_a_refused_key_is_told_every_sign_that_a_key_may_have(home: Home) -> None:
+    """R004-95: what the way out names is taken, and nothing else."""
+    said = home.run("state", "set", "a b", "1", "--json").json["error"]["hint"]
+    for sign in string.punctuation:
+        taken = home.run("state", "set", f"a{sign}b", "1").code == 0
+        assert taken == (f"'{sign}'" in said), sign
 
 
 def test_what_is_no_number_is_not_counted(home: Home) -> None:
