@@ -85,6 +85,7 @@ def _saved(call: Call, found: memory.Memory, what: str, text: str, slugs: list[s
         raise UsageError(f"--to {name}: not a file", "name one")
     if path.is_relative_to(found.place.folder):
         raise UsageError(f"{name} lies in the memory itself", "name a file outside of it")
+    store.refuse_lost(path, name)
     old = (store.read_bytes(path) or b"").decode("utf-8", "surrogateescape") if path.exists() else None
     ours = not old or (outgoing.MIRROR_MARK in old if what == "mirror" else outgoing.is_ours(found, old))
     if not ours and not call.flag("replace"):
@@ -127,6 +128,7 @@ def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) ->
         raise UsageError(f"{name} leads out of {root}", "name a file inside it", code="path-traversal")
     if place and (real.parent == place.folder or real.is_relative_to(place.folder / (place.lessons or "."))):
         raise UsageError(f"{name} lies in the memory itself", f"name another file, such as {FILE}")
+    store.refuse_lost(real, name)
     data = store.read_bytes(real)
     if data is not None and b"\0" in data:
         raise UsageError(f"{name} is not UTF-8 text", "save it as UTF-8 first; nothing was changed", code="not-utf8")

@@ -37,8 +37,9 @@ def report(call: Call) -> Answer:
 
 def _write(path: Path, made: bytes) -> None:
     """The file with the page in it. Raises RefusedError where it holds something else."""
-    if (path.exists() and not path.is_file()) or not path.parent.is_dir():
-        raise UnableError(f"{path} cannot be written", "name a file in a folder that is there", code="no-folder")
+    store.refuse_lost(path, str(path))
+    if path.exists() and not path.is_file():
+        raise UnableError(f"{path} is no file", "name another one", code="not-a-regular-file")
     before = store.read_bytes(path)
     if before and MARK.encode() not in before[:2_000]:
         raise RefusedError(f"{path} holds something else than a report", "name another file", code="exists")

@@ -121,6 +121,12 @@ def read_bytes(path: Path) -> bytes | None:
         raise UnableError(f"{path} cannot be read: {error.strerror}", "check its permissions") from error
 
 
+def refuse_lost(path: Path, name: str) -> None:
+    """Nothing, where a file may be made at path. Raises UnableError where its folder is not there: that is a slip."""
+    if not path.parent.is_dir():
+        raise UnableError(f"{name} cannot be written", "name a file in a folder that is there", code="no-folder")
+
+
 def write(path: Path, content: bytes | None, *, durable: bool = True) -> None:
     """Write content so that a reader sees the old file or the new one, never half; None removes the file.
 

@@ -224,6 +224,14 @@ def test_a_wrong_target_is_told(home: Home, words: tuple[str, ...], code: int) -
     assert home.run("export", *words).code == code
 
 
+@pytest.mark.parametrize("what", ["jsonl", "mirror", "bundle", "agents"])
+def test_no_export_makes_a_folder(home: Home, what: str) -> None:
+    """docs/import.md: a folder that is not there is refused, as `report --html` does."""
+    done = home.run("export", what, "--to", "missing/dir/x.md", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "no-folder")
+    assert not (home.root / "missing").exists()
+
+
 def test_events_do_not_ship() -> None:
     lesson = Lesson("a", "a.md", "", state="current", rule="Quote.", seen=(Event("2026-05-26", "ada", "her laptop"),))
     assert "laptop" not in outgoing.bundle([lesson])
