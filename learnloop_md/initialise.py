@@ -29,7 +29,7 @@ from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_settings
 from learnloop_md.lesson import free_slug
-from learnloop_md.lines import line_end, split_lines
+from learnloop_md.lines import line_end_at, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
@@ -147,7 +147,7 @@ def _lifted(repo: git.Repo, name: str, rule: git.Rule, yes: bool) -> str:
         hint = f"{rule.file} is not ours to edit: change that rule, or use another folder: --dir docs/memory"
         raise UnableError(advice, hint, code="ignored")
     lines = split_lines(_text(repo.root / ".gitignore"))
-    instead = [line + line_end("".join(lines)) for line in _instead(name, rule.pattern)]
+    instead = [line + line_end_at(lines, rule.line) for line in _instead(name, rule.pattern)]
     lines[rule.line - 1 : rule.line] = instead
     new = "".join(lines)
     still = _still_ignored(repo, name, new)

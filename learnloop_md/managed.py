@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from learnloop_md.errors import RefusedError
-from learnloop_md.lines import Line, conflict_line, line_end, room_at_end, scan, split_lines
+from learnloop_md.lines import Line, conflict_line, line_end_at, room_at_end, scan, split_lines
 
 _BEGIN = re.compile(r"<!-- learnloop:begin v1 sha256=([0-9a-f]{12}) -->")
 _END = "<!-- learnloop:end -->"
@@ -70,15 +70,15 @@ def with_block(text: str, block: Block | None, inside: str, *, keep: str = "") -
 
     Where text has no last line end the block has none either: so taking it out gives the very bytes back.
     """
-    eol = block.eol if block else line_end(text)
-    shown = f"<!-- learnloop:begin v1 sha256={_hash(inside)} -->\n{inside}{_END}".replace("\n", eol)
     lines = split_lines(text)
+    at = room_at_end(text) if text and not block else 0
+    eol = block.eol if block else line_end_at(lines, at)
+    shown = f"<!-- learnloop:begin v1 sha256={_hash(inside)} -->\n{inside}{_END}".replace("\n", eol)
     if block:
         last = lines[block.end - 1]
         tail = last[len(last.rstrip("\r\n")) :]
         kept = f"{eol}{eol}{keep.removesuffix(eol)}" if keep else ""
         return "".join([*lines[: block.start], shown, kept, tail, *lines[block.end :]])
-    at = room_at_end(text) if text else 0
     before = "".join(lines[:at])
     ends = before.endswith("\n") or at < len(lines)
     lead = "" if not before else eol if ends else eol + eol
