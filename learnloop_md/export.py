@@ -49,7 +49,7 @@ def export(call: Call) -> Answer:
     if what == "bundle":
         return _bundled(call)
     if call.flag("remove"):
-        target = _target(call.cwd, call.named("to") or FILE, named=bool(call.named("to")))
+        target = _target(call.cwd, call.named("to") or FILE, named=bool(call.named("to")), adds=False)
         change = _removed(target, replace=call.flag("replace"))
     else:
         place = call.place
@@ -100,8 +100,10 @@ def _bundled(call: Call) -> Answer:
     named = call.named("to")
     if place.kind != "skill" and not named:
         raise UsageError("this memory belongs to no skill", "name the file: --to learnings.md")
-    target = _target(call.cwd if named else place.folder.parent, named or BUNDLE, named=True, place=place)
-    if call.flag("remove"):
+    remove = call.flag("remove")
+    base = call.cwd if named else place.folder.parent
+    target = _target(base, named or BUNDLE, named=True, place=place, adds=not remove)
+    if remove:
         return _written(call, target, _removed(target, replace=call.flag("replace")))
     rows = [lesson for lesson in outgoing.shared(memory.load(place)) if lesson.state == "current"]
     if not rows and target.text is None:
@@ -114,8 +116,11 @@ def _bundled(call: Call) -> Answer:
     return _written(call, target, Change(text, tuple(lesson.slug for lesson in rows), notices))
 
 
-def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) -> Target:
-    """The file: AGENTS.md at the root of the repository around cwd, or the one named, seen from cwd."""
+def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None, adds: bool = True) -> Target:
+    """The file: AGENTS.md at the root of the repository around cwd, or the one named, seen from cwd.
+
+    adds: something comes into it. Raises UsageError for what is no markdown file in UTF-8, or leads out.
+    """
     repo = git.find(cwd)
     if repo is None and not named:
         raise UnableError("this is not a git repository", "name the file: --to AGENTS.md", code="no-git")
@@ -129,10 +134,10 @@ def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) ->
     if place and (real.parent == place.folder or real.is_relative_to(place.folder / (place.lessons or "."))):
         raise UsageError(f"{name} lies in the memory itself", f"name another file, such as {FILE}")
     store.refuse_lost(real, name)
-    data = store.read_bytes(real)
-    if data is not None and b"\0" in data:
-        raise UsageError(f"{name} is not UTF-8 text", "save it as UTF-8 first; nothing was changed", code="not-utf8")
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else name
+    if adds:
+        return Target(real, shown, store.read_text(real, name))
+    data = store.read_bytes(real)  # what is taken out of a file in any encoding leaves the bytes around it
     return Target(real, shown, None if data is None else data.decode("utf-8", "surrogateescape"))
 
 
