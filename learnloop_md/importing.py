@@ -27,18 +27,27 @@ def of_notebook(text: str, name: str, today: str) -> tuple[list[Item], list[Faul
 
     What an entry says besides its fields goes to its Why; what stands in a zone and is no entry is a fault.
     """
-    items = []
-    rows = notebook.entries(text)
-    for row in rows:
-        made = absorb.adopted_entry(row, "", "", today, "")
-        key = f"notebook-{made.created}-{row.slug}"
-        rule = incoming.lesson(key, made.created, made.rule, why=f"{made.why} {row.rest}", how=made.how)
-        seen = tuple(event._replace(run=key + "-again" * n, evidence=name) for n, event in enumerate(made.seen))
-        whole = made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
-        items.append(Item(f"{name}:{row.start + 1}", whole, name=row.slug))
-    known = {row.start for row in rows}
-    others = [row for row in notebook.sections(text) if row.zone and row.start not in known]
-    return items, [Fault(f"{name}:{row.start + 1}", "no entry: it has neither a day nor a lesson") for row in others]
+    items: list[Item] = []
+    faults: list[Fault] = []
+    for row in notebook.sections(text):
+        where = f"{name}:{row.start + 1}"
+        try:
+            if notebook.is_entry(row):
+                items.append(Item(where, _of_entry(row, name, today), name=row.slug))
+            elif row.zone:
+                faults.append(Fault(where, "no entry: it has neither a day nor a lesson"))
+        except RefusedError as error:
+            faults.append(Fault(where, error.message))
+    return items, faults
+
+
+def _of_entry(row: notebook.Entry, name: str, today: str) -> Lesson:
+    incoming.refuse_controls(*row.lines)
+    made = absorb.adopted_entry(row, "", "", today, "")
+    key = f"notebook-{made.created}-{row.slug}"
+    rule = incoming.lesson(key, made.created, made.rule, why=f"{made.why} {row.rest}", how=made.how)
+    seen = tuple(event._replace(run=key + "-again" * n, evidence=name) for n, event in enumerate(made.seen))
+    return made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
 
 
 def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: str, *, strict: bool = False) -> Report:

@@ -327,6 +327,70 @@ def test_a_record_without_a_time_is_known_on_another_day(project: Home, tmp_path
     assert (again.code, len(again.json["known"])) == (0, 1)
 
 
+# --- control characters -------------------------------------------------------------------------------------------
+
+CONTROLS = ["\x00", "\x07", "\x0c", "\x1b[31m", "\x1c", "\x7f", "\x85", "\x9b31m"]
+GOOD = "Quote every path."
+
+
+def _learning(text: str) -> str:
+    return (
+        f"## [LRN-20260526-AAA] best_practice\n\n### Summary\n{text}\n\n"
+        f"## [LRN-20260526-BBB] best_practice\n\n### Summary\n{GOOD}\n"
+    )
+
+
+def _noted(text: str) -> str:
+    return f"## Candidate\n\n### 2026-05-26 - One\n- Lesson: {text}\n\n### 2026-05-26 - Two\n- Lesson: {GOOD}\n"
+
+
+def _keyed(text: str) -> str:
+    return "".join(json.dumps(row) + "\n" for row in ({"key": "a", "insight": text}, {"key": "b", "insight": GOOD}))
+
+
+def _recorded(text: str) -> str:
+    rows = ({**RECORDS[0], "id": "learn_20260526_009", "what_worked": text}, {"key": "b", "insight": GOOD})
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+WITH_CONTROLS = {
+    "LEARNINGS.md": _learning, "memory.md": _noted, "keys.jsonl": _keyed, "records.jsonl": _recorded,
+    "learnings.md": lambda text: f"- {text}\n- {GOOD}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+@pytest.mark.parametrize("place", ["Stage {} files.", "{}Stage files.", "Stage files.{}"])
+@pytest.mark.parametrize("name", [*WITH_CONTROLS, "lessons.db"])
+def test_what_holds_a_control_character_is_refused_by_every_import(
+    project: Home, tmp_path: Path, name: str, place: str, control: str
+) -> None:
+    """docs/import.md: neither written out nor dropped in silence; what stands beside it comes in."""
+    file, text = tmp_path / name, place.format(control)
+    if name == "lessons.db":
+        with closing(sqlite3.connect(file)) as base:
+            base.execute("CREATE TABLE lessons (id, text)")
+            base.execute("CREATE TABLE runs (id, status, created_at, note)")
+            base.executemany("INSERT INTO lessons VALUES (?, ?)", [(1, text), (2, GOOD)])
+            base.execute("INSERT INTO runs VALUES (1, 'ok', '2026-01-01T00:00:00Z', ?)", (text,))
+            base.commit()
+    else:
+        file.write_text(WITH_CONTROLS[name](text), "utf-8", newline="")
+    done = _bring(project, file, *(["--partial"] if name.endswith("l") else []))
+    assert done.code == 1, done.out
+    assert [len(done.json[key]) for key in ("added", "refused")] == [1, 1]
+    assert "control character" in done.json["refused"][0]["why"]
+    assert not any("Stage" in path.read_text("utf-8") for path in project.folder.rglob("*.md"))
+
+
+@pytest.mark.parametrize("field", ["key", "source", "files", "tags"])
+def test_a_control_character_is_refused_in_every_field_of_a_line(project: Home, field: str) -> None:
+    value = "a\x07b"
+    row = {"key": "k", "insight": "Stage files.", field: [value] if field in ("files", "tags") else value}
+    done = _bring(project, _jsonl(project, row), "--partial")
+    assert [row["why"] for row in done.json["refused"]] == ["it holds a control character"]
+
+
 # --- steer --------------------------------------------------------------------------------------------------------
 
 
