@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,11 +89,47 @@ def _saved(call: Call, found: memory.Memory, what: str, text: str, slugs: list[s
         raise UsageError(f"{name} lies in the memory itself", "name a file outside of it")
     store.refuse_lost(path, name)
     old = (store.read_bytes(path) or b"").decode("utf-8", "surrogateescape") if path.exists() else None
-    ours = not old or (outgoing.MIRROR_MARK in old if what == "mirror" else outgoing.is_ours(found, old))
-    if not ours and not call.flag("replace"):
-        why = "is not ours" if what == "mirror" else "holds lines that are no records of this memory"
-        raise RefusedError(f"{name} {why}", "name another file, or say --replace", code="exists")
-    return _written(call, Target(path, name, old), Change(text, tuple(slugs)))
+    if old and not call.flag("replace"):
+        _refuse_others(found, what, name, old)
+    answer = _written(call, Target(path, name, old), Change(text, tuple(slugs)))
+    if what == "jsonl" and not call.flag("dry_run"):
+        _remember(found.place, text)
+    return answer
+
+
+def _refuse_others(found: memory.Memory, what: str, name: str, old: str) -> None:
+    """Raises RefusedError where a file holds anything but what an export wrote."""
+    hint = "name another file, or say --replace"
+    if what == "mirror":
+        ours = managed.is_sealed(old, outgoing.MIRROR_MARK)
+        if ours is None:
+            raise RefusedError(f"{name} is not ours", hint, code="exists")
+        if not ours:
+            raise RefusedError(f"{name} was edited by hand", f"move your lines out of it, {hint}", code="hand-edited")
+    elif _hash(old) not in _remembered(found.place) and not outgoing.is_ours(found, old):
+        raise RefusedError(f"{name} holds lines that are no records of this memory", hint, code="exists")
+
+
+# JSON lines have no room for a mark: which bytes were written is remembered beside the queue.
+_MOST = 100
+
+
+def _remembered(place: Place) -> list[str]:
+    with suppress(UnableError):
+        return (store.read_bytes(place.state / "exported") or b"").decode("ascii", "replace").split()
+    return []
+
+
+def _remember(place: Place, text: str) -> None:
+    """Let the next export write over this text. Where that cannot be kept it takes --replace."""
+    known, made = _remembered(place), _hash(text)
+    if made not in known:
+        with suppress(UnableError):
+            store.write(place.state / "exported", "".join(f"{row}\n" for row in [*known[1 - _MOST :], made]).encode())
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _bundled(call: Call) -> Answer:

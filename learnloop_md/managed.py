@@ -98,5 +98,20 @@ def without_block(text: str, block: Block, *, keep: str = "") -> str:
     return before + behind
 
 
+UNSEALED = "sha256=" + "0" * 12  # what stands in the mark of a file that is ours as a whole, before it is sealed
+
+
+def sealed(text: str, mark: str) -> str:
+    """A file that is ours as a whole, its mark carrying the hash of all of it."""
+    return text.replace(mark, mark.replace(UNSEALED, f"sha256={_hash(text)}"), 1)
+
+
+def is_sealed(text: str, mark: str) -> bool | None:
+    """Whether nobody has edited a file of ours since it was written; None for a file without the mark."""
+    begin, end = map(re.escape, mark.split(UNSEALED))
+    found = re.search(f"{begin}sha256=([0-9a-f]{{12}}){end}", text)
+    return found and _hash(text[: found.start()] + mark + text[found.end() :]) == found[1]
+
+
 def _hash(text: str) -> str:
     return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass")).hexdigest()[:12]

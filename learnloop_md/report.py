@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learnloop_md import memory, store
+from learnloop_md import managed, memory, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import RefusedError, UnableError
@@ -40,9 +40,11 @@ def _write(path: Path, made: bytes) -> None:
     store.refuse_lost(path, str(path))
     if path.exists() and not path.is_file():
         raise UnableError(f"{path} is no file", "name another one", code="not-a-regular-file")
-    before = store.read_bytes(path)
-    if before and MARK.encode() not in before[:2_000]:
+    ours = managed.is_sealed((store.read_bytes(path) or b"").decode("utf-8", "surrogateescape"), MARK)
+    if ours is None and store.read_bytes(path):
         raise RefusedError(f"{path} holds something else than a report", "name another file", code="exists")
+    if ours is False:
+        raise RefusedError(f"{path} was edited by hand", "name another file, or remove this one", code="hand-edited")
     store.write_all(path.parent, {str(path): made})
 
 

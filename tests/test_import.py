@@ -353,9 +353,13 @@ def _recorded(text: str) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+def _listed(text: str) -> str:
+    return f"- {text}\n- {GOOD}\n"
+
+
 WITH_CONTROLS = {
     "LEARNINGS.md": _learning, "memory.md": _noted, "keys.jsonl": _keyed, "records.jsonl": _recorded,
-    "learnings.md": lambda text: f"- {text}\n- {GOOD}\n",
+    "learnings.md": _listed,
 }  # fmt: skip
 
 

@@ -69,6 +69,34 @@ def test_records_of_others_are_not_overwritten(home: Home, tmp_path: Path, how: 
     assert home.run(*words, "--replace").code == 0
 
 
+@pytest.mark.parametrize("renewed", [False, True])
+def test_a_line_that_was_edited_is_not_overwritten(home: Home, tmp_path: Path, renewed: bool) -> None:
+    """docs/import.md: a record with other words is none of this memory, whatever its id."""
+    file = tmp_path / "out.jsonl"
+    words = ("export", "jsonl", "--to", str(file))
+    assert home.run(*words).code == 0
+    file.write_text(file.read_text().replace("Stage files", "Stage MY files"))
+    if renewed:
+        home.note("Quote paths in scripts.")
+    before = file.read_bytes()
+    done = home.run(*words, "--json")
+    assert (done.code, done.json["error"]["code"], file.read_bytes()) == (3, "exists", before)
+    assert home.run(*words, "--replace").code == 0
+
+
+def test_an_export_is_renewed_where_nothing_is_lost(home: Home, tmp_path: Path) -> None:
+    """What was written here is known by its bytes, in another clone by records that are the same still."""
+    file = tmp_path / "out.jsonl"
+    words = ("export", "jsonl", "--to", str(file))
+    assert home.run(*words).code == 0
+    home.note("Stage files by name.", "r2")
+    assert home.run(*words).code == 0
+    next((home.root / ".git" / "learnloop").glob("*/exported")).unlink()
+    home.note("Quote paths in scripts.")
+    assert home.run(*words).code == 0
+    assert "Quote paths" in file.read_text()
+
+
 def test_what_was_archived_comes_in_archived(home: Home, tmp_path: Path, learnloop: Run) -> None:
     """docs/import.md: archived comes in what its source has archived."""
     file = tmp_path / "out.jsonl"
@@ -134,7 +162,7 @@ def test_the_mirror_shows_every_lesson_by_status(home: Home) -> None:
     for words in (("pin", STAGE), ("confirm", ASK), ("run", "ok"), ("codify", ASK)):
         assert home.run(*words).code == 0
     text = home.run("export", "mirror").out
-    assert text.startswith("# Learnings: skill\n\n<!-- made by `learnloop export mirror`")
+    assert text.startswith("# Learnings: skill\n\n<!-- made by `learnloop export mirror` sha256=")
     assert f"Updated: {DAY} · runs: 1 (100% ok) · 1 pinned · 1 active · 1 promoted · 1 archived\n" in text
     assert f"- [{STAGE}] Stage files by name. (note, +1, candidate, last: {DAY})" in text
     headings = [line for line in text.splitlines() if line.startswith("## ")]
@@ -153,6 +181,28 @@ def test_the_mirror_is_renewed_and_nobody_elses_file_is_overwritten(home: Home) 
     assert home.run("export", "mirror", "--to", "LEARNINGS.md").code == 0
     assert "quote-paths-in-scripts" in file.read_text()
     assert home.run("export", "mirror", "--to", "LEARNINGS.md", "--json").json["action"] == "unchanged"
+
+
+@pytest.mark.parametrize("edit", [("Stage files", "Stage MY files"), ("## Active", "## Mine\n\nMY LINE\n\n## Active")])
+def test_a_mirror_that_was_edited_is_left_alone(home: Home, edit: tuple[str, str]) -> None:
+    """docs/import.md: a line or a word of a person's is never overwritten without --replace."""
+    file, words = home.root / "LEARNINGS.md", ("export", "mirror", "--to", "LEARNINGS.md")
+    assert home.run(*words).code == 0
+    file.write_text(file.read_text().replace(*edit))
+    home.note("Quote paths in scripts.")
+    before = file.read_bytes()
+    done = home.run(*words, "--json")
+    assert (done.code, done.json["error"]["code"], file.read_bytes()) == (3, "hand-edited", before)
+    assert home.run(*words, "--replace").code == 0
+    assert "MY" not in file.read_text()
+
+
+def test_other_line_ends_are_no_edit_of_a_mirror(home: Home) -> None:
+    file, words = home.root / "LEARNINGS.md", ("export", "mirror", "--to", "LEARNINGS.md")
+    assert home.run(*words).code == 0
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    home.note("Quote paths in scripts.")
+    assert home.run(*words).code == 0
 
 
 # --- what ships with a skill --------------------------------------------------------------------------------------
