@@ -20,19 +20,18 @@ _MOST = 50  # events made out of one counter
 Row = dict[str, Any]
 
 
-def read(path: Path, today: str) -> tuple[list[Item], list[Fault], list[Run]]:
-    """The lessons and the runs of a lessons.db. Raises UnableError where it is none."""
+def read(path: Path, name: str, skill: str, today: str) -> tuple[list[Item], list[Fault], list[Run]]:
+    """The lessons and the runs of a lessons.db, the skill's, told of as name. Raises UnableError where it is none."""
     lessons, runs = _rows(path)
-    name = path.resolve().parent.name
     items: list[Item] = []
     faults: list[Fault] = []
     for row in lessons:
-        where = f"{path.name} [{row['id']}]"
+        where = f"{name} [{row['id']}]"
         try:
-            items.append(Item(where, _lesson(row, name, today)))
+            items.append(Item(where, _lesson(row, skill, today)))
         except RefusedError as error:
             faults.append(Fault(where, error.message))
-    return items, faults, [_run(row, name, today) for row in runs]
+    return items, faults, [_run(row, skill, today) for row in runs]
 
 
 def _rows(path: Path) -> tuple[list[Row], list[Row]]:

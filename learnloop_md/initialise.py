@@ -195,7 +195,7 @@ def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], li
         return {}, []
     if yes:
         return found, []
-    names = ", ".join(sorted(found)[:5]) + (" …" if len(found) > 5 else "")
+    names = ", ".join(map(guard.unsecret_path, sorted(found)[:5])) + (" …" if len(found) > 5 else "")
     return {}, [Consent(f"{len(found)} files in {source} could be copied: {names}", "learnloop init --yes")]
 
 

@@ -157,6 +157,30 @@ def test_a_damaged_file_is_told_by_every_look_and_committed_by_nobody(home: Home
     assert git(home.root, "status", "--porcelain").startswith(" M")
 
 
+_READS = [("list",), ("get", "a"), ("get", "b"), ("incr", "a"), ("delete", "a"), ("set", "a", "1"), ("set", "c", "1")]
+
+
+@pytest.mark.parametrize("words", _READS, ids=" ".join)
+@pytest.mark.parametrize("value", [TOKEN, [TOKEN], {"x": TOKEN}])
+def test_a_state_with_a_secret_is_served_by_nothing(home: Home, words: tuple[str, ...], value: object) -> None:
+    """docs/security.md: such a file is not served, and the value stands in no answer; docs/runs.md: nor changed."""
+    text = json.dumps({"a": value, "b": 1})
+    _file(home).write_text(text)
+    for more in ((), ("--json",), ("--dry-run",) if words[0] in ("set", "incr", "delete") else ()):
+        done = home.run("state", *words, *more)
+        assert done.code == 4
+        assert TOKEN not in done.out + done.err
+    assert _file(home).read_text() == text
+    assert "secret:" in home.run("state", *words, "--json").json["error"]["code"]
+
+
+def test_a_key_that_stands_twice_is_not_told_where_it_is_a_secret(home: Home) -> None:
+    _file(home).write_text(f'{{"{TOKEN}": 1, "{TOKEN}": 2}}')
+    for words in (("state", "list"), ("status",), ("status", "--json"), ("check",), ("sync",)):
+        done = home.run(*words)
+        assert TOKEN not in done.out + done.err
+
+
 def test_a_state_edited_by_hand_is_absorbed_by_the_next_command(home: Home) -> None:
     """design §4: hand edits are committed as such; status tells what differs from HEAD."""
     _file(home).write_text('\ufeff{"a": 3}\n', "utf-8")
