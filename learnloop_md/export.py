@@ -70,7 +70,7 @@ def _told(call: Call, what: str) -> Answer:
         text = outgoing.mirror(rows, _title(place, place.repo), call.today, ended)
     else:
         rows = [lesson for lesson in rows if lesson.is_active or call.flag("all")]
-        text = outgoing.jsonl(found, rows)
+        text = outgoing.jsonl(found, rows, with_states=call.flag("all"))
     kept = len(found.private)
     notices = (f"{kept} private {'lesson stays' if kept == 1 else 'lessons stay'} here",) if kept else ()
     slugs = [lesson.slug for lesson in rows]

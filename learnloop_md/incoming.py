@@ -21,7 +21,7 @@ class Item(NamedTuple):
     lesson: Lesson | None = None  # its first sighting's run is what tells it from all others
     told: Told | None = None
     name: str = ""  # a wish for its slug
-    is_archived: bool = False  # a record that is out of force where it comes from
+    state: str = ""  # of a record that comes from a memory: its state there
 
 
 class Fault(NamedTuple):

@@ -432,12 +432,15 @@ def rename(draft: Draft, slug: str, new: str) -> Outcome:
     return Outcome("renamed", new, draft.lesson(new).state, headline=f"renamed {slug} to {new}")
 
 
-def supersede(draft: Draft, new: str, old: str) -> Outcome:
-    """A lesson takes the place of another, which is archived and names it (R000-34)."""
+def supersede(draft: Draft, new: str, old: str, *, even_archived: bool = False) -> Outcome:
+    """A lesson takes the place of another, which is archived and names it (R000-34).
+
+    even_archived: the new one may be out of force itself by now, as in the memory that it comes from.
+    """
     if new == old:
         raise UsageError("a lesson cannot supersede itself", "name two lessons: learnloop supersede NEW OLD")
     _refuse_crossing(draft, new, old)
-    if not draft.lesson(new).is_active:
+    if not (even_archived or draft.lesson(new).is_active):
         raise UsageError(f"{new} is archived", f"restore it first: learnloop restore {new}", code="archived")
     if draft.lesson(old).superseded_by == new:
         return unchanged(draft, new, f"{old} is superseded by {new} already")

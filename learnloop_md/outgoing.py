@@ -25,13 +25,14 @@ def shared(memory: Memory) -> list[Lesson]:
     return [lesson for lesson in rows if not lesson.is_note and lesson.type.lower() not in private]
 
 
-def jsonl(memory: Memory, rows: Iterable[Lesson]) -> str:
-    """One run record a line (R000-73): those that were captured as they came, other lessons in the same form."""
-    chosen = list(rows)
-    replaced = {lesson.supersedes for lesson in chosen if lesson.record}  # they say so themselves, by supersedes_id
+def jsonl(memory: Memory, rows: Iterable[Lesson], *, with_states: bool = False) -> str:
+    """One run record a line (R000-73): those that were captured as they came, other lessons in the same form.
+
+    with_states: what is no candidate says so, for an import to make the same of it; else each line is a record alone.
+    """
     told = (
-        _record(memory, lesson) | ({} if lesson.is_active or lesson.slug in replaced else {"state": "archived"})
-        for lesson in chosen
+        _record(memory, lesson) | ({"state": lesson.state} if with_states and lesson.state != "candidate" else {})
+        for lesson in rows
     )
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
 
@@ -64,6 +65,7 @@ def _record(memory: Memory, lesson: Lesson) -> dict[str, Any]:
         "tags": [shorten(tag, record.TEXT_LIMIT - 1) for tag in lesson.tags],
     }
     told |= {} if lesson.human_confirmed is None else {"human_confirmed": lesson.human_confirmed}
+    told |= {"supersedes_id": capture.supersedes_id(memory, lesson)} if lesson.supersedes else {}
     return {key: told[key] for key in record.KEYS if key in told}
 
 

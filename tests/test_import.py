@@ -120,7 +120,9 @@ def test_records_come_in_and_go_out_as_equal_json(home: Home) -> None:
     done = _bring(home, _jsonl(home, RECORDS[0], "", "   ", RECORDS[1]))
     assert (done.code, len(done.json["added"])) == (0, 2)
     out = home.run("export", "jsonl", "--all").out
-    assert sorted((json.loads(line) for line in out.splitlines()), key=lambda row: str(row["id"])) == RECORDS
+    assert sorted((json.loads(line) for line in out.splitlines()), key=lambda row: str(row["id"])) == [
+        {**RECORDS[0], "state": "archived"}, RECORDS[1]  # which supersedes it
+    ]  # fmt: skip
 
 
 def test_bad_lines_keep_all_others_out_and_are_all_named(project: Home) -> None:
@@ -149,6 +151,20 @@ def test_with_partial_the_good_lines_come_in_and_the_bad_ones_are_told(project: 
     assert len(done.json["added"]) == 2
     again = _bring(project, SHAPES / "learnings" / "learnings.jsonl", "--partial")
     assert (again.code, again.json["action"], len(again.json["refused"])) == (1, "unchanged", 2)
+
+
+def test_a_line_that_is_refused_late_leaves_nothing(project: Home) -> None:
+    """docs/import.md: whole or not at all, each line by itself too."""
+    (project.root / ".learnloop.toml").write_text('private_types = ["project"]\n')
+    project.commit_all("Keep failures private")
+    git(project.root, "remote", "add", "origin", "https://host.invalid/code.git")
+    rows = [{**RECORDS[1], "id": "learn_20260526_001", "supersedes_id": None},
+            {**RECORDS[0], "supersedes_id": "learn_20260526_001"}]  # fmt: skip
+    done = _bring(project, _jsonl(project, *rows), "--partial")
+    assert ([len(done.json[key]) for key in ("added", "refused")], done.code) == ([1, 1], 1)
+    assert "private" in done.json["refused"][0]["why"]
+    (kept,) = (path for path in project.folder.glob("*.md") if path.name != "MEMORY.md")
+    assert lesson(project.folder, kept.stem).outcome == RECORDS[1]["outcome"]
 
 
 def test_of_lines_with_the_same_key_the_last_one_counts(project: Home) -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import lessonfile, outgoing, record
+from learnloop_md import fromjsonl, importing, lessonfile, outgoing, record
+from learnloop_md import memory as memories
 from learnloop_md import place as places
 from learnloop_md.lesson import KINDS, Event, Lesson
 from learnloop_md.memory import Memory
+from learnloop_md.plan import Draft
 from learnloop_md.settings import Settings
 from tests.conftest import CopyOf, Run, git
-from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, filled, make_home
+from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, filled, make_home
 
 
 @pytest.fixture
@@ -108,6 +111,96 @@ def test_what_was_archived_comes_in_archived(home: Home, tmp_path: Path, learnlo
     before = other.bytes()
     assert other.run("import", str(file), "--json").json["action"] == "unchanged"
     assert other.bytes() == before
+
+
+def _said(home: Home) -> list[tuple[str, str, str, str]]:
+    rows = memories.load(places.find(home.folder, str(home.folder))).lessons.values()
+    return sorted((row.slug, row.rule, row.state, row.superseded_by) for row in rows)
+
+
+def test_a_superseded_record_comes_in_archived_though_its_heir_is_archived_too(
+    home: Home, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/import.md: an export with --all brings the same lessons with the same states, once."""
+    failed = {
+        "task_type": "csv", "input_summary": "Read CSV", "approach": "strip", "outcome": "failure", "confidence": 1,
+        "what_failed": "BOM bytes broke the CSV header parser", "id": "learn_20261130_001",
+    }  # fmt: skip
+    better = {
+        "task_type": "csv", "input_summary": "Read CSV again", "approach": "chat", "outcome": "success",
+        "confidence": 0.5, "what_worked": "Strip the BOM before reading the header", "supersedes_id": failed["id"],
+    }  # fmt: skip
+    for row in (failed, better):
+        (tmp_path / "record.json").write_text(json.dumps(row))
+        assert home.run("capture", "--from", str(tmp_path / "record.json")).code == 0
+    assert home.run("archive", "strip", "--note", "No longer needed").code == 0
+    assert home.run("supersede", READ, STAGE).code == 0
+    file = tmp_path / "out.jsonl"
+    assert home.run("export", "jsonl", "--all", "--to", str(file)).code == 0
+    other = make_home("skill", tmp_path / "other", learnloop)
+    done = other.run("import", str(file), "--json")
+    assert (done.code, len(done.json["added"])) == (0, 6), done.out
+    assert _said(other) == _said(home)
+    assert other.run("export", "jsonl", "--all").out == file.read_text()
+    before = other.bytes()
+    assert other.run("import", str(file), "--json").json["action"] == "unchanged"
+    assert home.run("import", str(file), "--json").json["action"] == "unchanged"
+    assert other.bytes() == before
+
+
+_RULES = [
+    "Strip the BOM before reading the header.", "Strip the BOM before you read the header.", "Stage files by name.",
+    "Never stage files by name.", "Ask before renaming names.", "Quote every path in scripts.",
+]  # fmt: skip
+_ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([*KINDS, "run"]), st.sampled_from(_RULES), st.sampled_from(["candidate", "current", "archived"])
+    ),
+    max_size=6,
+)
+
+
+@given(_ROWS, st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=3))
+def test_an_export_of_all_makes_the_same_memory_elsewhere(
+    rows: list[tuple[str, str, str]], replaced: list[tuple[int, int]]
+) -> None:
+    """docs/import.md: the same lessons with the same states; a second time nothing."""
+    files = {}
+    for n, (kind, rule, state) in enumerate(rows):
+        run: dict[str, Any] = {
+            "kind": "success", "id": f"learn_20260526_{n:03d}", "timestamp": "2026-05-26T10:00:00Z", "approach": "a",
+            "task_type": "csv", "input_summary": "Read.", "outcome": "success", "what_worked": rule,
+        }  # fmt: skip
+        old = [(b, a) for a, b in replaced if n == a and b < n][:1]
+        more: dict[str, Any] = {"supersedes": f"n-{old[0][0]}"} if old else {}
+        one = Lesson(f"n-{n}", f"n-{n}.md", "", name=f"n-{n}", type="feedback", rule=rule, created="2026-05-26",
+                     state=state, seen=(Event("2026-05-26", "r1"),), confidence=0.5)  # fmt: skip
+        one = one._replace(**(run if kind == "run" else {"kind": kind}), **more)
+        files[one.path] = lessonfile.render(one)
+        for was, _ in old:  # what gave way is archived
+            path = f"n-{was}.md"
+            files[path] = lessonfile.with_fields(files[path], {"state": "archived", "superseded_by": f"n-{n}"})
+    source, target = Model("project", files).memory, Model("project", {}).memory
+    text = outgoing.jsonl(source, source.lessons.values(), with_states=True)
+    first = _brought(target, text)
+    states = sorted((row.rule, row.state) for row in source.lessons.values())
+    assert sorted((row.rule, row.state) for row in first.lessons.values()) == states
+    assert outgoing.jsonl(first, _as_in(first, source), with_states=True) == text
+    assert _brought(first, text).lessons == first.lessons
+
+
+def _as_in(made: Memory, source: Memory) -> list[Lesson]:
+    """The lessons in the order of those that they came from."""
+    ids = [lesson.record.id if lesson.record else lesson.slug for lesson in source.lessons.values()]
+    return sorted(made.lessons.values(), key=lambda row: ids.index(row.record.id if row.record else row.slug))
+
+
+def _brought(target: Memory, text: str) -> Memory:
+    draft = Draft(target, today=DAY, run="import", command="c0ffee")
+    items, faults = fromjsonl.read(text, "out.jsonl", DAY)
+    report = importing.bring(draft, items, faults, "out.jsonl", strict=True)
+    assert report.refused == ()
+    return target._replace(lessons=draft.lessons)
 
 
 _PLACE = places.Place(Path("/nowhere"), "project", "", None, Settings(), "MEMORY.md")
