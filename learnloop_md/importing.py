@@ -63,7 +63,8 @@ def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: 
     draft.gathering = True
     rows = _older_first(items)
     is_export = any(row.told and (row.state or row.told.record.task_type in lessons.KINDS) for row in rows)
-    apart: set[str] = set()  # lessons of one memory are told from each other there
+    there = {runs[row.told.record.id] for row in rows if row.told and row.told.record.id in runs}
+    apart = there if is_export else set[str]()  # lessons of one memory are told from each other there
     try:
         for item in rows:
             mark = draft.mark()

@@ -148,6 +148,20 @@ def test_a_superseded_record_comes_in_archived_though_its_heir_is_archived_too(
     assert other.bytes() == before
 
 
+def test_a_line_that_is_new_in_an_export_does_not_join_one_that_was_known(
+    home: Home, tmp_path: Path, learnloop: Run
+) -> None:
+    """Two lessons that a person keeps apart are two elsewhere too, whichever came first."""
+    file, other = tmp_path / "out.jsonl", make_home("skill", tmp_path / "other", learnloop)
+    export = ("export", "jsonl", "--all", "--to", str(file))
+    assert home.run(*export).code == 0
+    assert other.run("import", str(file)).code == 0
+    home.note("Stage files by name!", "r5", "--new", "--name", "a-stage")
+    assert home.run(*export).code == 0
+    assert [row["slug"] for row in other.run("import", str(file), "--json").json["added"]] == ["a-stage"]
+    assert _said(other) == _said(home)
+
+
 _RULES = [
     "Strip the BOM before reading the header.", "Strip the BOM before you read the header.", "Stage files by name.",
     "Never stage files by name.", "Ask before renaming names.", "Quote every path in scripts.",
