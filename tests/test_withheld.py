@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,35 @@ def test_a_side_of_a_merge_whose_name_is_a_secret_is_not_told(home: Home) -> Non
     done = home.learnloop("merge-driver", "lesson", "o", "a", "b", f"{TOKEN}.md", cwd=home.root)
     again = home.learnloop("merge-driver", "lesson", TOKEN, TOKEN, TOKEN, TOKEN, cwd=home.root)
     assert (done.code, again.code, TOKEN in done.err + again.err + done.out + again.out) == (129, 129, False)
+
+
+def test_no_proposal_takes_such_a_file_along(home: Home, tmp_path: Path) -> None:
+    """What a person committed stays theirs to send."""
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "there.git")
+    git(home.root, "remote", "add", "origin", str(tmp_path / "there.git"))
+    git(home.root, "push", "-q", "-u", "origin", "main")
+    home.file(TOKEN).write_text(lesson_text("x", "Keep it short."))
+    home.commit_all()
+    home.note("Never amend pushed commits.")
+    for words in (("propose",), ("propose", "--json"), ("propose", "--branch", "mine", "--push")):
+        done = home.run(*words)
+        assert (done.code, TOKEN in done.out + done.err) == (0, False)
+    refs = git(home.root, "for-each-ref", "--format=%(refname)", "refs/heads/learnloop", "refs/heads/mine").split()
+    assert refs
+    assert TOKEN not in "".join(git(home.root, "ls-tree", "-r", "--name-only", ref) for ref in refs) + "".join(refs)
+
+
+def test_a_conflict_in_such_a_file_is_told_without_its_name(home: Home) -> None:
+    home.file(TOKEN).write_text(lesson_text("x", "Keep it short."))
+    home.commit_all()
+    for branch, word in (("other", "plain"), ("main", "bare")):
+        git(home.root, "checkout", "-q", *(["-b"] if branch == "other" else []), branch)
+        home.edit(home.file(TOKEN), "Keep it short.", f"Keep it {word}.")
+        home.commit_all()
+    subprocess.run(["git", "merge", "-q", "other"], cwd=home.root, capture_output=True, check=False)
+    for words in (("status",), ("check",), ("sync",), ("sync", "--resolve"), ("sync", "--resolve", "--json")):
+        done = home.run(*words)
+        assert TOKEN not in done.out + done.err, words
 
 
 def test_init_offers_no_copy_by_such_a_name(repo: Path, learnloop: Run) -> None:
