@@ -247,7 +247,8 @@ class _Session:
 
     def _absorb(self, draft: Draft, loaded: Memory) -> Report:
         place = self.place
-        differs = self.commits.own(loaded)
+        # A file named by a secret cannot be named in a commit: that it came or went is left to the person.
+        differs = {path: flags for path, flags in self.commits.own(loaded).items() if not guard.in_name(path)}
         rows = self.ledger.agreed.values() if self.ledger else ()
         told = {row.path for row in rows if row.zone == "removed"}  # a staged removal waits, and is told once
         gone = {path: flags for path, flags in differs.items() if flags == " D" or (flags == "D " and path not in told)}

@@ -5,6 +5,7 @@ A hook judges no text: it serves a bullet that a command made, while the lesson'
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -37,7 +38,7 @@ class Brief(NamedTuple):
     """What a memory's hooks need to know, in the order of the digest."""
 
     rows: tuple[Row, ...] = ()
-    others: tuple[str, ...] = ()  # paths of what is known and not served: archived, quarantined, notes
+    others: tuple[str, ...] = ()  # what is known and not served (archived, quarantined, notes), as it may be stored
     quarantined: int = 0
     waiting: int = 0  # queued changes
     crowd: int = 0  # candidates, where they are so many that cleanup is due
@@ -91,6 +92,11 @@ def served(place: Place, brief: Brief, wanted: Callable[[Row], bool]) -> list[st
     return [row.bullet for row in brief.rows if wanted(row) and is_served(place, row)]
 
 
+def spelled(path: str) -> str:
+    """A path as it is stored: of one that was found to hold a secret its hash alone."""
+    return f"sha256:{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()}"
+
+
 def is_stale(place: Place, brief: Brief | None) -> bool:
     """Whether a file is another one than was recorded, or a new one, or nothing was recorded."""
     if brief is None or not all(is_served(place, row) for row in brief.rows):
@@ -101,4 +107,5 @@ def is_stale(place: Place, brief: Brief | None) -> bool:
         names = os.listdir(place.folder / place.lessons)
     except OSError:
         return False
-    return any(name.endswith(".md") and inside + name not in known for name in names)
+    new = [inside + name for name in names if name.endswith(".md") and inside + name not in known]
+    return any(spelled(path) not in known for path in new)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-from learnloop_md import brief, digest, lessonfile, skill, store
+from learnloop_md import brief, digest, guard, lessonfile, skill, store
 from learnloop_md import lesson as lessons
 from learnloop_md.brief import Brief, Row
 from learnloop_md.lesson import Lesson
@@ -58,7 +58,8 @@ def _made(memory: Memory, today: str, waiting: int) -> Brief:
     idle = [lesson.path for lesson in lessons.values() if not lesson.is_active]
     doubled = [path for path, _ in memory.doubled]
     crowd, oldest, due_on = _due(memory, today)
-    others, trust = tuple(sorted({*hurt, *idle, *doubled})), place.settings.trust
+    others = tuple(brief.spelled(p) if guard.in_name(p) else p for p in sorted({*hurt, *idle, *doubled}))
+    trust = place.settings.trust
     return Brief(tuple(found), others, len(hurt), waiting, crowd, oldest, due_on, trust=trust)
 
 

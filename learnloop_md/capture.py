@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from learnloop_md import guard, incoming, lessonfile, life, poison, repeats, trust
@@ -35,12 +35,19 @@ def check(told: Told) -> None:
 
 
 def capture(
-    draft: Draft, told: Told, *, skill_version: str = "", own_run: bool = False, is_archived: bool = False
+    draft: Draft,
+    told: Told,
+    *,
+    skill_version: str = "",
+    own_run: bool = False,
+    state: str = "",
+    apart: Collection[str] = (),
 ) -> Outcome:
     """Keep a record: a new candidate, or one more sighting of the lesson that says the same (R000-23, R004-30).
 
-    own_run: the record's id stands for the run (import); else it is the command's. is_archived: it is out of force in
-    its source. Raises RefusedError where the id belongs to another record.
+    own_run: the record's id stands for the run (import); else it is the command's. state: what it is in its source,
+    current or archived. apart: the lessons that it is told from there. Raises RefusedError where the id belongs to
+    another record.
     """
     check(told)
     known = by_id(draft.lessons.values())
@@ -48,17 +55,21 @@ def capture(
         return _known(draft, told, known[told.record.id].slug)
     told = _completed(told, draft.today, known)
     teaching = records.teaching(told.record, exported=own_run)
+    exported = own_run and told.record.task_type == teaching.kind  # a lesson's: its texts are no run's, its id a name
     event = Event(incoming.day_of(told.record.timestamp, draft.today), told.record.id if own_run else draft.run)
-    if same := _repeated(draft, told, teaching.rule):
-        if is_archived:
+    if same := _repeated(draft, told, teaching.rule, apart):
+        if state == "archived":
             return life.unchanged(draft, same, f"{told.record.id} is archived in its source")
-        if own_run and told.record.task_type == teaching.kind:  # an exported lesson: its texts are no run's
+        if exported:
             given = {"why": teaching.why, "how": teaching.how, "context": "", "tags": told.tags}
             repeats.take_in(draft, draft.lesson(same), given)
         return _seen(draft, same, event, told)
-    slug = _add(draft, told, teaching, event, skill_version)
-    if is_archived:
+    words = told.record.id if exported and not told.record.id.startswith("learn_") else ""
+    slug = _add(draft, told, teaching, event, skill_version, words or lessons.first_sentence(teaching.rule))
+    if state == "archived":
         draft.set(slug, state="archived", archive_note="archived in its source")
+    elif state == "current":  # as an entry of a notebook: seen twice on its day
+        draft.set(slug, state="current", seen=(event, event._replace(run=f"{event.run}-again")))
     named = told.supersedes
     old = known[named].slug if named in known else named
     is_here = old in draft.lessons
@@ -95,7 +106,7 @@ def _completed(told: Told, today: str, known: Iterable[str]) -> Told:
     return told._replace(record=record._replace(timestamp=time, id=run))
 
 
-def _repeated(draft: Draft, told: Told, rule: str) -> str:
+def _repeated(draft: Draft, told: Told, rule: str, apart: Collection[str]) -> str:
     """The lesson that says the same and did not end otherwise, "" for none."""
     from learnloop_md import sameness  # lazy: only a capture asks what is alike (20 ms)
 
@@ -103,7 +114,7 @@ def _repeated(draft: Draft, told: Told, rule: str) -> str:
     others = [
         (slug, row.rule)
         for slug, row in draft.lessons.items()
-        if not row.is_note and (not row.outcome or (row.outcome == "success") == good)
+        if slug not in apart and not row.is_note and (not row.outcome or (row.outcome == "success") == good)
     ]
     found = [row for row in sameness.rank(rule, others) if row.verdict == "same" and row.score >= _SURE]
     found.sort(key=lambda row: (not draft.lesson(row.slug).is_active, -row.score, row.slug))
@@ -117,10 +128,10 @@ def _seen(draft: Draft, slug: str, event: Event, told: Told) -> Outcome:
     return seen._replace(more={**seen.more, **_more(told)})
 
 
-def _add(draft: Draft, told: Told, teaching: Teaching, event: Event, skill_version: str) -> str:
+def _add(draft: Draft, told: Told, teaching: Teaching, event: Event, skill_version: str, words: str) -> str:
     record = told.record
     rule, fold = teaching.rule, lessons.fold
-    slug = life.new_slug(draft, lessons.first_sentence(rule))
+    slug = life.new_slug(draft, words)
     lesson = Lesson(
         slug=slug,
         path=draft.memory.place.path_of(slug),

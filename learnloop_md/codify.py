@@ -9,7 +9,7 @@ from learnloop_md import head, outline
 from learnloop_md.errors import RefusedError, UsageError
 from learnloop_md.lesson import Lesson, fold
 from learnloop_md.life import Outcome, unchanged
-from learnloop_md.lines import line_end, scan, split_lines
+from learnloop_md.lines import line_end_at, scan, split_lines
 from learnloop_md.neutral import safe
 from learnloop_md.plan import Draft
 from learnloop_md.portability import CLAUDE_KEYS
@@ -92,7 +92,8 @@ def _with_rule(target: Target, lesson: Lesson, heading: str, day: str) -> str:
     bullet = f"- {_one_line(lesson)} {marker(lesson.slug, day)}"
     if not _is_list(target):
         return outline.with_bullet(target.text, heading, bullet)
-    text, eol = target.text or outline.LEARNINGS, line_end(target.text)
+    rows = split_lines(target.text)
+    text, eol = target.text or outline.LEARNINGS, line_end_at(rows, len(rows))
     return text + ("" if text.endswith("\n") else eol) + bullet + eol
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,7 +51,7 @@ def export(call: Call) -> Answer:
     if what == "bundle":
         return _bundled(call)
     if call.flag("remove"):
-        target = _target(call.cwd, call.named("to") or FILE, named=bool(call.named("to")))
+        target = _target(call.cwd, call.named("to") or FILE, named=bool(call.named("to")), adds=False)
         change = _removed(target, replace=call.flag("replace"))
     else:
         place = call.place
@@ -68,7 +70,7 @@ def _told(call: Call, what: str) -> Answer:
         text = outgoing.mirror(rows, _title(place, place.repo), call.today, ended)
     else:
         rows = [lesson for lesson in rows if lesson.is_active or call.flag("all")]
-        text = outgoing.jsonl(found, rows)
+        text = outgoing.jsonl(found, rows, with_states=call.flag("all"))
     kept = len(found.private)
     notices = (f"{kept} private {'lesson stays' if kept == 1 else 'lessons stay'} here",) if kept else ()
     slugs = [lesson.slug for lesson in rows]
@@ -85,12 +87,49 @@ def _saved(call: Call, found: memory.Memory, what: str, text: str, slugs: list[s
         raise UsageError(f"--to {name}: not a file", "name one")
     if path.is_relative_to(found.place.folder):
         raise UsageError(f"{name} lies in the memory itself", "name a file outside of it")
+    store.refuse_lost(path, name)
     old = (store.read_bytes(path) or b"").decode("utf-8", "surrogateescape") if path.exists() else None
-    ours = not old or (outgoing.MIRROR_MARK in old if what == "mirror" else outgoing.is_ours(found, old))
-    if not ours and not call.flag("replace"):
-        why = "is not ours" if what == "mirror" else "holds lines that are no records of this memory"
-        raise RefusedError(f"{name} {why}", "name another file, or say --replace", code="exists")
-    return _written(call, Target(path, name, old), Change(text, tuple(slugs)))
+    if old and not call.flag("replace"):
+        _refuse_others(found, what, name, old)
+    answer = _written(call, Target(path, name, old), Change(text, tuple(slugs)))
+    if what == "jsonl" and not call.flag("dry_run"):
+        _remember(found.place, text)
+    return answer
+
+
+def _refuse_others(found: memory.Memory, what: str, name: str, old: str) -> None:
+    """Raises RefusedError where a file holds anything but what an export wrote."""
+    hint = "name another file, or say --replace"
+    if what == "mirror":
+        ours = managed.is_sealed(old, outgoing.MIRROR_MARK)
+        if ours is None:
+            raise RefusedError(f"{name} is not ours", hint, code="exists")
+        if not ours:
+            raise RefusedError(f"{name} was edited by hand", f"move your lines out of it, {hint}", code="hand-edited")
+    elif _hash(old) not in _remembered(found.place) and not outgoing.is_ours(found, old):
+        raise RefusedError(f"{name} holds lines that are no records of this memory", hint, code="exists")
+
+
+# JSON lines have no room for a mark: which bytes were written is remembered beside the queue.
+_MOST = 100
+
+
+def _remembered(place: Place) -> list[str]:
+    with suppress(UnableError):
+        return (store.read_bytes(place.state / "exported") or b"").decode("ascii", "replace").split()
+    return []
+
+
+def _remember(place: Place, text: str) -> None:
+    """Let the next export write over this text. Where that cannot be kept it takes --replace."""
+    known, made = _remembered(place), _hash(text)
+    if made not in known:
+        with suppress(UnableError):
+            store.write(place.state / "exported", "".join(f"{row}\n" for row in [*known[1 - _MOST :], made]).encode())
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _bundled(call: Call) -> Answer:
@@ -99,8 +138,10 @@ def _bundled(call: Call) -> Answer:
     named = call.named("to")
     if place.kind != "skill" and not named:
         raise UsageError("this memory belongs to no skill", "name the file: --to learnings.md")
-    target = _target(call.cwd if named else place.folder.parent, named or BUNDLE, named=True, place=place)
-    if call.flag("remove"):
+    remove = call.flag("remove")
+    base = call.cwd if named else place.folder.parent
+    target = _target(base, named or BUNDLE, named=True, place=place, adds=not remove)
+    if remove:
         return _written(call, target, _removed(target, replace=call.flag("replace")))
     rows = [lesson for lesson in outgoing.shared(memory.load(place)) if lesson.state == "current"]
     if not rows and target.text is None:
@@ -113,8 +154,11 @@ def _bundled(call: Call) -> Answer:
     return _written(call, target, Change(text, tuple(lesson.slug for lesson in rows), notices))
 
 
-def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) -> Target:
-    """The file: AGENTS.md at the root of the repository around cwd, or the one named, seen from cwd."""
+def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None, adds: bool = True) -> Target:
+    """The file: AGENTS.md at the root of the repository around cwd, or the one named, seen from cwd.
+
+    adds: something comes into it. Raises UsageError for what is no markdown file in UTF-8, or leads out.
+    """
     repo = git.find(cwd)
     if repo is None and not named:
         raise UnableError("this is not a git repository", "name the file: --to AGENTS.md", code="no-git")
@@ -127,10 +171,11 @@ def _target(cwd: Path, name: str, *, named: bool, place: Place | None = None) ->
         raise UsageError(f"{name} leads out of {root}", "name a file inside it", code="path-traversal")
     if place and (real.parent == place.folder or real.is_relative_to(place.folder / (place.lessons or "."))):
         raise UsageError(f"{name} lies in the memory itself", f"name another file, such as {FILE}")
-    data = store.read_bytes(real)
-    if data is not None and b"\0" in data:
-        raise UsageError(f"{name} is not UTF-8 text", "save it as UTF-8 first; nothing was changed", code="not-utf8")
+    store.refuse_lost(real, name)
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else name
+    if adds:
+        return Target(real, shown, store.read_text(real, name))
+    data = store.read_bytes(real)  # what is taken out of a file in any encoding leaves the bytes around it
     return Target(real, shown, None if data is None else data.decode("utf-8", "surrogateescape"))
 
 

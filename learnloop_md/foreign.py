@@ -11,7 +11,7 @@ from pathlib import Path
 from learnloop_md import outline
 from learnloop_md.codify import prose_and_contract
 from learnloop_md.errors import UsageError
-from learnloop_md.lines import line_end, split_lines
+from learnloop_md.lines import line_end, line_end_at, split_lines
 from learnloop_md.skillhook import with_stop_hook
 
 LOAD = (
@@ -32,17 +32,19 @@ ON_PATH = "- `learnloop` must be on `PATH`, for the Stop hook too; an agent with
 
 def with_contract(text: str, name: str) -> str:
     """A SKILL.md that tells the agent to read its memory and states the contract (R002-60, R002-63)."""
-    eol = line_end(text)
     prose, contract = prose_and_contract(text)
     if f"references/{name}" not in prose:
         lines = split_lines(text)
         rows = outline.headings(text)
         at = rows[0].after if rows and rows[0].level == 1 else _behind_head(lines)
+        eol = line_end_at(lines, at)
         if at and not lines[at - 1].endswith("\n"):
             lines[at - 1] += eol
         lines[at:at] = [eol, LOAD.format(name=name) + eol]
         text = "".join(lines)
     if not contract:
+        lines = split_lines(text)
+        eol = line_end_at(lines, len(lines))
         text += "" if text.endswith("\n") else eol
         text += eol + CONTRACT.format(name=name).replace("\n", eol)
     return text
@@ -71,24 +73,26 @@ def with_line(text: str, line: str) -> str:
     """text with a line at its end, unless it is there."""
     if line in (row.strip() for row in text.split("\n")):
         return text
-    eol = line_end(text)
+    rows = split_lines(text)
+    eol = line_end_at(rows, len(rows))
     return text + ("" if not text or text.endswith("\n") else eol) + line + eol
 
 
 def with_attributes(text: str, upgrades: Mapping[str, Sequence[str]], lines: Sequence[str]) -> str:
     """.gitattributes with these lines in this order; lines of old give way to theirs, the rest keeps every byte."""
-    rows, eol = split_lines(text), line_end(text)
+    rows = split_lines(text)
     for old, new in upgrades.items():
         bare = [row.strip() for row in rows]
         if old in bare:
             at = bare.index(old)
+            eol = line_end_at(rows, at + 1)
             rows[at : at + 1] = [line + eol for line in new if line not in bare]
     text = "".join(rows)
     bare = [row.strip() for row in rows]
     missing = [line for line in lines if line not in bare]
     if missing and lines[-1] not in missing:  # the last line that matches wins: what is new stands in front of it
         at = bare.index(lines[-1])
-        return "".join([*rows[:at], *(line + eol for line in missing), *rows[at:]])
+        return "".join([*rows[:at], *(line + line_end_at(rows, at) for line in missing), *rows[at:]])
     for line in missing:
         text = with_line(text, line)
     return text

@@ -50,7 +50,8 @@ def _item(value: Mapping[str, Any], where: str, today: str) -> tuple[str, Item]:
         told = records.read({key: inner for key, inner in value.items() if key != "state"})
         if not told.record.id:
             told = told._replace(record=told.record._replace(id=incoming.key_of(json.dumps(value, sort_keys=True))))
-        return "", Item(where, told=told, is_archived=value.get("state") == "archived")
+        state = value.get("state")
+        return "", Item(where, told=told, state=state if state in ("current", "archived") else "")
     rule = next((str(value[key]) for key in _TEXTS if isinstance(value.get(key), str) and value[key].strip()), "")
     if not rule:
         raise RefusedError(f"no learning: neither a run record nor one of {', '.join(_TEXTS)}")

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from learnloop_md import incoming
+from learnloop_md.errors import RefusedError
 from learnloop_md.incoming import Fault, Item
-from learnloop_md.lesson import fold
 from learnloop_md.lines import scan
 
 FILES = ("LEARNINGS.md", "ERRORS.md", "FEATURE_REQUESTS.md")
@@ -39,10 +39,11 @@ def read(text: str, name: str) -> tuple[list[Item], list[Fault]]:
         where = f"{name}:{entry.line} {entry.id}"
         if entry.of == "FEAT":
             faults.append(Fault(where, "a feature request is no lesson"))
-        elif item := _item(entry, name, where):
-            items.append(item)
         else:
-            faults.append(Fault(where, "it has no Summary"))
+            try:
+                items.append(_item(entry, name, where))
+            except RefusedError as error:
+                faults.append(Fault(where, error.message))
     return items, faults
 
 
@@ -50,7 +51,7 @@ def _entries(text: str) -> list[_Entry]:
     found: list[_Entry] = []
     part, open_ = "", False
     for line in scan(text):
-        bare = line.text.strip()
+        bare = line.text.strip(" \t\r")  # a control character is told, not dropped as white space
         heading = _HEADING.match(line.text) if line.place == "text" else None
         if heading:
             day = f"{heading['day'][:4]}-{heading['day'][4:6]}-{heading['day'][6:]}"
@@ -74,15 +75,18 @@ def _take(entry: _Entry, part: str, bare: str) -> None:
 
 
 def _said(entry: _Entry, *names: str) -> str:
-    return next((fold(" ".join(entry.parts[name])) for name in names if entry.parts.get(name)), "")
+    return next((" ".join(entry.parts[name]) for name in names if entry.parts.get(name)), "")
 
 
-def _item(entry: _Entry, name: str, where: str) -> Item | None:
-    """An entry as a lesson: of an error the fix is the rule and what happened is the reason; its output is not kept."""
+def _item(entry: _Entry, name: str, where: str) -> Item:
+    """An entry as a lesson: of an error the fix is the rule and what happened is the reason; its output is not kept.
+
+    Raises RefusedError where it says nothing, or holds a control character.
+    """
     summary, details = _said(entry, "summary"), _said(entry, "details", "context")
     action = _said(entry, "suggested action", "suggested fix")
-    if not summary:
-        return None
+    if not summary.strip():
+        raise RefusedError("it has no Summary")
     is_error = entry.of == "ERR"
     day = incoming.day_of(entry.fields.get("logged", ""), entry.day)
     first, last = (incoming.day_of(entry.fields.get(f"{key}-seen", ""), day) for key in ("first", "last"))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from learnloop_md import incoming, runlog
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.incoming import Fault, Item
-from learnloop_md.lesson import KINDS, Event, fold, is_day
+from learnloop_md.lesson import KINDS, Event, fold, has_controls, is_day
 from learnloop_md.lines import scan
 from learnloop_md.runlog import Run
 
@@ -20,13 +20,18 @@ _MOST = 50  # events made out of one counter
 Row = dict[str, Any]
 
 
-def read(path: Path, today: str) -> tuple[list[Item], list[Fault], list[Run]]:
-    """The lessons and the runs of a lessons.db. Raises UnableError where it is none."""
+def read(path: Path, name: str, skill: str, today: str) -> tuple[list[Item], list[Fault], list[Run]]:
+    """The lessons and the runs of a lessons.db, the skill's, told of as name. Raises UnableError where it is none."""
     lessons, runs = _rows(path)
-    name = path.resolve().parent.name
-    items = [Item(f"{path.name} [{row['id']}]", _lesson(row, name, today)) for row in lessons if _text(row, "text")]
-    empty = [Fault(f"{path.name} [{row['id']}]", "it has no text") for row in lessons if not _text(row, "text")]
-    return items, empty, [_run(row, name, today) for row in runs]
+    items: list[Item] = []
+    faults: list[Fault] = []
+    for row in lessons:
+        where = f"{name} [{row['id']}]"
+        try:
+            items.append(Item(where, _lesson(row, skill, today)))
+        except RefusedError as error:
+            faults.append(Fault(where, error.message))
+    return items, faults, [_run(row, skill, today) for row in runs]
 
 
 def _rows(path: Path) -> tuple[list[Row], list[Row]]:
@@ -52,7 +57,13 @@ def _rows(path: Path) -> tuple[list[Row], list[Row]]:
 
 
 def _text(row: Row, key: str) -> str:
-    return str(row.get(key) or "").strip()
+    return str(row.get(key) or "").strip(" \t\r\n")  # a control character is told, not dropped as white space
+
+
+def _plain(row: Row, key: str) -> str:
+    """A text of a run, "" where it holds a control character: how the run ended counts without it."""
+    text = _text(row, key)
+    return "" if has_controls(text) else text
 
 
 def _count(row: Row, key: str) -> int:
@@ -61,7 +72,12 @@ def _count(row: Row, key: str) -> int:
 
 
 def _lesson(row: Row, name: str, today: str) -> Any:
-    """A row as a lesson: noted or confirmed again is one more sighting, what comes beyond it confirmations."""
+    """A row as a lesson: noted or confirmed again is one more sighting, what comes beyond it confirmations.
+
+    Raises RefusedError where it says nothing, or holds a control character.
+    """
+    if not _text(row, "text").strip():
+        raise RefusedError("it has no text")
     key = f"steer-{name}-{row['id']}"
     day, last = (incoming.day_of(_text(row, field), today) for field in ("created_at", "last_seen_at"))
     good, bad, status = _count(row, "confirmations"), _count(row, "contradictions"), _text(row, "status")
@@ -91,10 +107,10 @@ def _run(row: Row, name: str, today: str) -> Run:
         id=f"run_{digits[:8]}_{digits[8:14] or '000000'}_steer-{name}-" + re.sub(r"\W", "-", str(row["id"])),
         status=runlog.STATUS_OF.get(_text(row, "status"), "failed"),
         created_at=time.replace("+00:00", "Z"),
-        note=_text(row, "note"),
+        note=_plain(row, "note"),
         skill=name,
-        skill_version=_text(row, "skill_version"),
-        workspace=Path(_text(row, "workspace")).name,
+        skill_version=_plain(row, "skill_version"),
+        workspace=Path(_plain(row, "workspace")).name,
     )
 
 
@@ -107,11 +123,13 @@ _BREAK = re.compile(r"[ ]{0,3}(?:#{1,6}(?:\s|$)|[-*_=]{3,}\s*$)")  # what no bul
 class _Bullet(NamedTuple):
     line: int  # from 1
     paragraphs: list[str]  # the first one is the rule
+    raw: list[str]
 
 
 def promoted(text: str, name: str, skill: str, today: str) -> tuple[list[Item], list[Fault]]:
     """The rules of a learnings.md: steer's with their day, those written by hand, not those that we codified."""
-    items = []
+    items: list[Item] = []
+    faults: list[Fault] = []
     for bullet in _bullets(text):
         first, *more = bullet.paragraphs
         if "<!-- learnloop:" in " ".join(bullet.paragraphs):
@@ -125,9 +143,15 @@ def promoted(text: str, name: str, skill: str, today: str) -> tuple[list[Item], 
         key = f"steer-{skill}-{steer['id']}" if steer else incoming.key_of(rule)
         day = steer["day"] if steer else today
         why = " ".join(more)
-        lesson = incoming.lesson(key, day, rule, why=why, evidence=name, context=context, state="current")
-        items.append(Item(f"{name}:{bullet.line}", lesson))
-    return items, []
+        where = f"{name}:{bullet.line}"
+        try:
+            incoming.refuse_controls(*bullet.raw)
+            lesson = incoming.lesson(key, day, rule, why=why, evidence=name, context=context, state="current")
+        except RefusedError as error:
+            faults.append(Fault(where, error.message))
+        else:
+            items.append(Item(where, lesson))
+    return items, faults
 
 
 def _bullets(text: str) -> list[_Bullet]:
@@ -144,12 +168,14 @@ def _bullets(text: str) -> list[_Bullet]:
             gap = True
             continue
         if bullet and not inside and indent < 4:
-            found.append(_Bullet(line.number + 1, [bullet["said"]]))
+            found.append(_Bullet(line.number + 1, [bullet["said"]], [line.text]))
             depth = indent
         elif inside and (gap or bullet or not is_text):
             found[-1].paragraphs.append(bullet["said"] if bullet else line.text.strip())
+            found[-1].raw.append(line.text)
         elif is_text and depth >= 0 and (inside or not gap):
             found[-1].paragraphs[-1] += f" {line.text.strip()}"
+            found[-1].raw.append(line.text)
         else:
             depth = -1
         gap = False

@@ -387,6 +387,8 @@ def exclude(repo: Repo, path: str) -> bool:
     file = repo.common_dir / "info" / "exclude"
     rule = _exclude_rule(path)
     text = file.read_text("utf-8", "surrogateescape") if file.exists() else ""
+    if "\0" in text:
+        raise GitError(f"{file} is not UTF-8 text: save it as UTF-8 first")
     file.parent.mkdir(parents=True, exist_ok=True)
     gap = "" if not text or text.endswith("\n") else "\n"
     file.write_text(f"{text}{gap}{rule}\n", "utf-8", "surrogateescape")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from learnloop_md import absorb, capture, guard, incoming, lessonfile, life, notebook, poison, repeats, trust
@@ -27,18 +27,27 @@ def of_notebook(text: str, name: str, today: str) -> tuple[list[Item], list[Faul
 
     What an entry says besides its fields goes to its Why; what stands in a zone and is no entry is a fault.
     """
-    items = []
-    rows = notebook.entries(text)
-    for row in rows:
-        made = absorb.adopted_entry(row, "", "", today, "")
-        key = f"notebook-{made.created}-{row.slug}"
-        rule = incoming.lesson(key, made.created, made.rule, why=f"{made.why} {row.rest}", how=made.how)
-        seen = tuple(event._replace(run=key + "-again" * n, evidence=name) for n, event in enumerate(made.seen))
-        whole = made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
-        items.append(Item(f"{name}:{row.start + 1}", whole, name=row.slug))
-    known = {row.start for row in rows}
-    others = [row for row in notebook.sections(text) if row.zone and row.start not in known]
-    return items, [Fault(f"{name}:{row.start + 1}", "no entry: it has neither a day nor a lesson") for row in others]
+    items: list[Item] = []
+    faults: list[Fault] = []
+    for row in notebook.sections(text):
+        where = f"{name}:{row.start + 1}"
+        try:
+            if notebook.is_entry(row):
+                items.append(Item(where, _of_entry(row, name, today), name=row.slug))
+            elif row.zone:
+                faults.append(Fault(where, "no entry: it has neither a day nor a lesson"))
+        except RefusedError as error:
+            faults.append(Fault(where, error.message))
+    return items, faults
+
+
+def _of_entry(row: notebook.Entry, name: str, today: str) -> Lesson:
+    incoming.refuse_controls(*row.lines)
+    made = absorb.adopted_entry(row, "", "", today, "")
+    key = f"notebook-{made.created}-{row.slug}"
+    rule = incoming.lesson(key, made.created, made.rule, why=f"{made.why} {row.rest}", how=made.how)
+    seen = tuple(event._replace(run=key + "-again" * n, evidence=name) for n, event in enumerate(made.seen))
+    return made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
 
 
 def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: str, *, strict: bool = False) -> Report:
@@ -52,14 +61,21 @@ def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: 
     refused = list(faults)
     runs = {event.run: slug for slug, row in draft.lessons.items() for event in (*row.seen, *row.confirmed)}
     draft.gathering = True
+    rows = _older_first(items)
+    is_export = any(row.told and (row.state or row.told.record.task_type in lessons.KINDS) for row in rows)
+    there = {runs[row.told.record.id] for row in rows if row.told and row.told.record.id in runs}
+    apart = there if is_export else set[str]()  # lessons of one memory are told from each other there
     try:
-        for item in items:
+        for item in rows:
+            mark = draft.mark()
             try:
-                action, slug = _brought(draft, item, runs)
+                action, slug = _brought(draft, item, runs, apart)
             except LearnloopError as error:
+                draft.back(mark)
                 refused.append(Fault(item.where, error.message))
                 continue
             {"added": added, "joined": joined}.get(action, known).append((item.where, slug))
+            apart |= {slug} if is_export and action == "added" else set()
     finally:
         draft.gathering = False
     if strict and refused:
@@ -77,14 +93,31 @@ def _refuse(refused: list[Fault], source: str) -> None:
     raise RefusedError(f"nothing was imported from {source}: {lines}", hint, code="bad-lines")
 
 
-def _brought(draft: Draft, item: Item, runs: dict[str, str]) -> tuple[str, str]:
+def _older_first(items: Iterable[Item]) -> list[Item]:
+    """The items, each record behind the one that it supersedes, whatever the order of the lines."""
+    rows = list(items)
+    by_id = {row.told.record.id: row for row in reversed(rows) if row.told}
+    done: set[int] = set()
+    ordered: list[Item] = []
+    for start in rows:
+        chain: list[Item] = []
+        row: Item | None = start
+        while row is not None and id(row) not in done:
+            done.add(id(row))
+            chain.append(row)
+            row = by_id.get(row.told.supersedes) if row.told else None
+        ordered += reversed(chain)
+    return ordered
+
+
+def _brought(draft: Draft, item: Item, runs: dict[str, str], apart: Collection[str]) -> tuple[str, str]:
     if item.told:
         known = runs.get(item.told.record.id, "")
         if item.told.record.id in draft.lessons:
             return "known", item.told.record.id  # a lesson of this memory that was exported
         if known and item.told.record.id not in capture.by_id(draft.lessons.values()):
             return "known", known  # it joined another lesson
-        outcome = capture.capture(draft, item.told, own_run=True, is_archived=item.is_archived)
+        outcome = capture.capture(draft, item.told, own_run=True, state=item.state, apart=apart)
         action = {"added": "added", "unchanged": "known"}.get(outcome.action, "joined")
         slug = outcome.slug
     else:

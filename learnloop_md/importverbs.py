@@ -13,6 +13,7 @@ from learnloop_md import (
     fromsteer,
     guard,
     importing,
+    incoming,
     notebook,
     runlog,
     running,
@@ -49,19 +50,20 @@ def bring_in(call: Call) -> Answer:
     if path.exists() and path.resolve().is_relative_to(place.folder):
         raise UsageError(f"{path.name} lies in this memory itself", "learnloop sync takes in what was edited by hand")
     format_ = _format(path, call.text("format"))
-    source = _read(path, format_, call.today)
+    name = guard.unsecret(path.name)
+    source = _read(path, name, format_, call.today)
     reports: list[Report] = []
 
     def build(draft: Draft) -> None:
         strict = source.strict and not call.flag("partial")
-        reports.append(importing.bring(draft, source.items, source.faults, path.name, strict=strict))
+        reports.append(importing.bring(draft, source.items, source.faults, name, strict=strict))
 
     done = apply.change(place, call.asked, build)
     known = {run.id for run in runlog.load(place)}
     runs = [run for run in source.runs if run.id not in known]
     if runs and not call.flag("dry_run"):
         done = _with_runs(call, place, done, runs)
-    report = reports[0]
+    report = _unsecret(reports[0])
     is_empty = not (source.items or source.faults or source.runs)
     more = {
         "added": [{"where": where, "slug": slug} for where, slug in report.added],
@@ -72,17 +74,27 @@ def bring_in(call: Call) -> Answer:
     }
     said = tuple(_words(report, len(runs)))
     changed = bool(report.added or report.joined or runs)
-    outcome = Outcome("imported" if changed else "unchanged", "", "", said, more, headline=_headline(path, report))
+    outcome = Outcome("imported" if changed else "unchanged", "", "", said, more, headline=_headline(name, report))
     answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
     if not changed and not call.flag("dry_run"):
-        answer = answer._replace(text="\n".join([_headline(path, report), *(f"  {visible(line)}" for line in said)]))
-    notices = (f"nothing in {path.name} reads as --format {format_}",) if is_empty else ()
+        answer = answer._replace(text="\n".join([_headline(name, report), *(f"  {visible(line)}" for line in said)]))
+    notices = (f"nothing in {name} reads as --format {format_}",) if is_empty else ()
     return answer._replace(code=1 if report.refused else 0, notices=(*answer.notices, *notices))
 
 
-def _headline(path: Path, report: Report) -> str:
+def _unsecret(report: Report) -> Report:
+    """What became of each item, without what looks like a secret: a source's own ids and values are anybody's."""
+    shown = {
+        key: tuple((guard.unsecret(where), slug) for where, slug in getattr(report, key))
+        for key in ("added", "joined", "known")
+    }
+    refused = tuple(Fault(guard.unsecret(row.where), guard.unsecret(row.why)) for row in report.refused)
+    return Report(**shown, refused=refused)
+
+
+def _headline(name: str, report: Report) -> str:
     counts = [(len(getattr(report, name)), name) for name in ("added", "joined", "known", "refused")]
-    return f"{path.name}: " + ", ".join(f"{count} {name}" for count, name in counts)
+    return f"{name}: " + ", ".join(f"{count} {name}" for count, name in counts)
 
 
 def _words(report: Report, runs: int) -> list[str]:
@@ -130,26 +142,33 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path.name} is not UTF-8 text", "save it as UTF-8 first", code="not-utf8") from error
 
 
-def _read(path: Path, format_: str, today: str) -> Source:
+def _read(path: Path, name: str, format_: str, today: str) -> Source:
+    """Everything in a source, which is told of by a name that may be shown."""
     if format_ == "steer":
-        return Source(*fromsteer.read(path, today))
+        return Source(*fromsteer.read(path, name, _folder(path), today))
     if format_ == "learnings":
-        return _read_learnings(path)
+        return _read_learnings(path, name)
     if not path.is_file():
         raise UsageError(f"{path} is no file", "name the file itself", code="no-source")
     if format_ == "jsonl":
-        return Source(*fromjsonl.read(_text(path), path.name, today), [], strict=True)
+        return Source(*fromjsonl.read(_text(path), name, today), [], strict=True)
     if format_ == "promoted":
-        return Source(*fromsteer.promoted(_text(path), path.name, path.resolve().parent.name, today), [])
-    return Source(*importing.of_notebook(_text(path), path.name, today), [])
+        return Source(*fromsteer.promoted(_text(path), name, _folder(path), today), [])
+    return Source(*importing.of_notebook(_text(path), name, today), [])
 
 
-def _read_learnings(path: Path) -> Source:
-    files = [path / name for name in fromlearnings.FILES if (path / name).is_file()] if path.is_dir() else [path]
+def _folder(path: Path) -> str:
+    """The folder that a source lies in, by which its items are known again; one that holds a secret by its hash."""
+    name = path.resolve().parent.name
+    return incoming.key_of(name) if guard.in_name(name) else name
+
+
+def _read_learnings(path: Path, name: str) -> Source:
+    known = {file: path / file for file in fromlearnings.FILES if (path / file).is_file()}
     items: list[Item] = []
     faults: list[Fault] = []
-    for file in files:
-        found, bad = fromlearnings.read(_text(file), file.name)
+    for shown, file in (known if path.is_dir() else {name: path}).items():
+        found, bad = fromlearnings.read(_text(file), shown)
         items += found
         faults += bad
     return Source(items, faults, [])

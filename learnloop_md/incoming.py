@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from learnloop_md.lesson import RULE_LIMIT, Event, Lesson, first_sentence, fold, is_day, shorten
+from learnloop_md.errors import RefusedError
+from learnloop_md.lesson import RULE_LIMIT, Event, Lesson, first_sentence, fold, has_controls, is_day, shorten
 from learnloop_md.lessonfile import describe
 from learnloop_md.record import Told
 
@@ -19,7 +21,7 @@ class Item(NamedTuple):
     lesson: Lesson | None = None  # its first sighting's run is what tells it from all others
     told: Told | None = None
     name: str = ""  # a wish for its slug
-    is_archived: bool = False  # a record that is out of force where it comes from
+    state: str = ""  # of a record that comes from a memory: its state there
 
 
 class Fault(NamedTuple):
@@ -29,10 +31,20 @@ class Fault(NamedTuple):
     why: str
 
 
+def refuse_controls(*texts: str) -> None:
+    """Nothing, where no text holds a control character. Raises RefusedError: folding would write it out or drop it."""
+    if any(map(has_controls, texts)):
+        raise RefusedError("it holds a control character", "take it out", code="control-char")
+
+
 def lesson(
     key: str, day: str, rule: str, *, why: str = "", how: str = "", evidence: str = "", again: str = "", **more: object
 ) -> Lesson:
-    """A lesson as it comes in: seen on its day, once more on the day again; a rule that is too long moves to Why."""
+    """A lesson as it comes in: seen on its day, once more on the day again; a rule that is too long moves to Why.
+
+    Raises RefusedError for a control character in any text.
+    """
+    refuse_controls(key, rule, why, how, evidence, *_texts(more.values()))
     told = fold(rule)
     if len(told) > RULE_LIMIT:
         why = f"{told} {why}".strip()
@@ -43,6 +55,12 @@ def lesson(
         seen=tuple(seen), rule=told, why=fold(why), how=fold(how),
     )  # fmt: skip
     return made._replace(**more)  # type: ignore[arg-type]
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        rows = value if isinstance(value, tuple) else (value,)
+        yield from (row for row in rows if isinstance(row, str))
 
 
 def day_of(text: str, otherwise: str) -> str:

@@ -29,7 +29,7 @@ from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.foreign import with_attributes, with_auto_learn, with_contract, with_settings
 from learnloop_md.lesson import free_slug
-from learnloop_md.lines import line_end, split_lines
+from learnloop_md.lines import line_end_at, split_lines
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
@@ -146,8 +146,8 @@ def _lifted(repo: git.Repo, name: str, rule: git.Rule, yes: bool) -> str:
     if rule.file != ".gitignore":
         hint = f"{rule.file} is not ours to edit: change that rule, or use another folder: --dir docs/memory"
         raise UnableError(advice, hint, code="ignored")
-    lines = split_lines(_text(repo.root / ".gitignore"))
-    instead = [line + line_end("".join(lines)) for line in _instead(name, rule.pattern)]
+    lines = split_lines(_patterns(repo.root / ".gitignore"))
+    instead = [line + line_end_at(lines, rule.line) for line in _instead(name, rule.pattern)]
     lines[rule.line - 1 : rule.line] = instead
     new = "".join(lines)
     still = _still_ignored(repo, name, new)
@@ -195,7 +195,7 @@ def _copies(source: Path, target: Path, yes: bool) -> tuple[dict[str, bytes], li
         return {}, []
     if yes:
         return found, []
-    names = ", ".join(sorted(found)[:5]) + (" …" if len(found) > 5 else "")
+    names = ", ".join(map(guard.unsecret_path, sorted(found)[:5])) + (" …" if len(found) > 5 else "")
     return {}, [Consent(f"{len(found)} files in {source} could be copied: {names}", "learnloop init --yes")]
 
 
@@ -276,13 +276,13 @@ def _is_initialised(where: Place) -> bool:
         return True
     if where.repo is None:
         return False
-    rows = _text(where.repo.root / ".gitattributes").splitlines()
+    rows = _patterns(where.repo.root / ".gitattributes").splitlines()
     return drivers.old_line(where) in rows or drivers.lines_of(where)[-1] in rows
 
 
 def _with_attributes(path: Path, where: Place) -> str:
     """.gitattributes with our lines: forges fold the document, and git merges it and the lessons by our drivers."""
-    return with_attributes(_text(path), drivers.upgrades(where), drivers.lines_of(where))
+    return with_attributes(_patterns(path), drivers.upgrades(where), drivers.lines_of(where))
 
 
 def _is_new(repo: git.Repo, path: Path) -> bool:
@@ -401,5 +401,11 @@ def _adopt_entries(draft: Draft) -> None:
 
 
 def _text(path: Path) -> str:
-    data = store.read_bytes(path)
-    return data.decode("utf-8", "surrogateescape") if data else ""
+    """A file's text, "" where there is none. Raises UsageError for one that is not UTF-8."""
+    return store.read_text(path, str(path)) or ""
+
+
+def _patterns(path: Path) -> str:
+    """A file of patterns, bytes to git whatever they spell. Raises UsageError for UTF-16, which no git can read."""
+    data = store.read_bytes(path) or b""
+    return (store.read_text(path, str(path)) or "") if b"\0" in data else data.decode("utf-8", "surrogateescape")

@@ -147,6 +147,11 @@ def written_out(text: str) -> str:
     return text if text.isprintable() else re.sub(_UNWRITABLE, lambda found: ascii(found[0])[1:-1], text)
 
 
+def has_controls(text: str) -> bool:
+    """Whether a text holds a control character other than tab and line ends; NEL and form feed count."""
+    return not text.isprintable() and re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)", text) is not None
+
+
 def fold(text: str) -> str:
     """text on one line: runs of white space become one space, control characters are written out."""
     return " ".join(written_out(text).split())

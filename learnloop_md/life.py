@@ -435,6 +435,8 @@ def supersede(draft: Draft, new: str, old: str) -> Outcome:
     """A lesson takes the place of another, which is archived and names it (R000-34)."""
     if draft.lesson(old).superseded_by == new != old:
         return unchanged(draft, new, f"{old} is superseded by {new} already")
+    if not draft.lesson(new).is_active:
+        raise UsageError(f"{new} is archived", f"restore it first: learnloop restore {new}", code="archived")
     _replace(draft, new, old)
     draft.cut("supersede", [new, old], f"{new} takes the place of {old}")
     headline = f"{new} takes the place of {old}"
@@ -445,14 +447,15 @@ def _replace(draft: Draft, new: str, old: str) -> None:
     if new == old:
         raise UsageError("a lesson cannot supersede itself", "name two lessons: learnloop supersede NEW OLD")
     _refuse_crossing(draft, new, old)
-    if not draft.lesson(new).is_active:
-        raise UsageError(f"{new} is archived", f"restore it first: learnloop restore {new}", code="archived")
     draft.set(new, supersedes=old)
     _archive(draft, old, f"Superseded by {new}", superseded_by=new)
 
 
 def cut_new(draft: Draft, change: str, slug: str, why: str, old: str = "") -> None:
-    """Cut the plan of a new lesson; the one that it takes the place of is archived in the same commit (R000-34)."""
+    """Cut the plan of a new lesson; the one that it takes the place of is archived in the same commit (R000-34).
+
+    The new one may be out of force itself by now, as in the memory that it comes from.
+    """
     if not old:
         draft.cut(change, [slug], why)
         return

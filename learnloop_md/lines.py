@@ -1,7 +1,7 @@
 """Which lines of a markdown text are structure: not inside a code fence, a block comment or a head."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _FENCE = re.compile(r"[ ]*(?:[-*+]\s+|\d+[.)]\s+)?(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)$")
@@ -92,6 +92,12 @@ def line_end(text: str) -> str:
     """The line end that text uses: CRLF where its first line has it, else LF."""
     first = text.find("\n")
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+
+
+def line_end_at(rows: Sequence[str], at: int) -> str:
+    """The line end of what is put in front of a line: that of the nearest line above, else of the next, else LF."""
+    beside = next((row for row in (*rows[:at][::-1], *rows[at:]) if row.endswith("\n")), "")
+    return "\r\n" if beside.endswith("\r\n") else "\n"
 
 
 _MARKER = re.compile(r"(<{7,}|={7,}|>{7,})(?: |$)")

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from learnloop_md.errors import RefusedError
-from learnloop_md.lines import Line, conflict_line, line_end, room_at_end, scan, split_lines
+from learnloop_md.lines import Line, conflict_line, line_end_at, room_at_end, scan, split_lines
 
 _BEGIN = re.compile(r"<!-- learnloop:begin v1 sha256=([0-9a-f]{12}) -->")
 _END = "<!-- learnloop:end -->"
@@ -70,15 +70,15 @@ def with_block(text: str, block: Block | None, inside: str, *, keep: str = "") -
 
     Where text has no last line end the block has none either: so taking it out gives the very bytes back.
     """
-    eol = block.eol if block else line_end(text)
-    shown = f"<!-- learnloop:begin v1 sha256={_hash(inside)} -->\n{inside}{_END}".replace("\n", eol)
     lines = split_lines(text)
+    at = room_at_end(text) if text and not block else 0
+    eol = block.eol if block else line_end_at(lines, at)
+    shown = f"<!-- learnloop:begin v1 sha256={_hash(inside)} -->\n{inside}{_END}".replace("\n", eol)
     if block:
         last = lines[block.end - 1]
         tail = last[len(last.rstrip("\r\n")) :]
         kept = f"{eol}{eol}{keep.removesuffix(eol)}" if keep else ""
         return "".join([*lines[: block.start], shown, kept, tail, *lines[block.end :]])
-    at = room_at_end(text) if text else 0
     before = "".join(lines[:at])
     ends = before.endswith("\n") or at < len(lines)
     lead = "" if not before else eol if ends else eol + eol
@@ -96,6 +96,21 @@ def without_block(text: str, block: Block, *, keep: str = "") -> str:
         if not lines[block.end - 1].endswith("\n"):
             before = before.removesuffix(block.eol)
     return before + behind
+
+
+UNSEALED = "sha256=" + "0" * 12  # what stands in the mark of a file that is ours as a whole, before it is sealed
+
+
+def sealed(text: str, mark: str) -> str:
+    """A file that is ours as a whole, its mark carrying the hash of all of it."""
+    return text.replace(mark, mark.replace(UNSEALED, f"sha256={_hash(text)}"), 1)
+
+
+def is_sealed(text: str, mark: str) -> bool | None:
+    """Whether nobody has edited a file of ours since it was written; None for a file without the mark."""
+    begin, end = map(re.escape, mark.split(UNSEALED))
+    found = re.search(f"{begin}sha256=([0-9a-f]{{12}}){end}", text)
+    return found and _hash(text[: found.start()] + mark + text[found.end() :]) == found[1]
 
 
 def _hash(text: str) -> str:

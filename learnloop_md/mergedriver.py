@@ -27,16 +27,16 @@ def merge_driver(call: Call) -> Answer:
         merged = merge(kind, path, base.read_bytes() or None, ours.read_bytes(), theirs.read_bytes())
         _replace(ours, merged.content or b"")
     except LearnloopError as error:
-        return _failed(error_line(error))
+        return _failed(error)
     except OSError as error:
-        return _failed(f"{error.filename}: {error.strerror}")
+        return _failed(UnableError(f"{error.filename}: {error.strerror}"))
     except Exception as error:  # a bug must leave both sides to git, not a half-merged file
-        return _failed(f"a bug ({type(error).__name__}) in the merge of {path}: merged by lines instead")
+        return _failed(UnableError(f"a bug ({type(error).__name__}) in the merge of {path}: merged by lines instead"))
     return Answer(code=0 if merged.clean else CONFLICT)
 
 
-def _failed(said: str) -> Answer:
-    print(f"learnloop: {said}", file=sys.stderr)
+def _failed(error: LearnloopError) -> Answer:
+    print(f"learnloop: {error_line(error)}", file=sys.stderr)
     return Answer(code=FAILED)
 
 

@@ -75,7 +75,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         double = next(key for n, (key, _) in enumerate(pairs) if key in (known for known, _ in pairs[:n]))
-        raise ValueError(f"the key {double!r} stands twice")
+        raise ValueError(f"the key {guard.unsecret(double)!r} stands twice")
     return found
 
 

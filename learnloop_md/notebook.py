@@ -98,10 +98,11 @@ def strange_labels(raw: str) -> set[str]:
 
 def entries(text: str) -> list[Entry]:
     """Every entry of the notebook, in order; outside the zones only those with a date and a lesson."""
-    return [entry for entry in sections(text) if _is_one(entry)]
+    return [entry for entry in sections(text) if is_entry(entry)]
 
 
-def _is_one(entry: Entry) -> bool:
+def is_entry(entry: Entry) -> bool:
+    """Whether what stands below a heading is one: in a zone with a day, or with a lesson."""
     return bool(entry.zone and "created" in entry.claims) or "rule" in entry.claims or "state" in entry.claims
 
 

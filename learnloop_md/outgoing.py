@@ -10,10 +10,11 @@ from learnloop_md import capture, digest, record
 from learnloop_md import lesson as lessons
 from learnloop_md.fence import GUIDANCE
 from learnloop_md.lesson import Lesson, fold, shorten
+from learnloop_md.managed import UNSEALED, sealed
 from learnloop_md.memory import Memory
 from learnloop_md.neutral import safe
 
-MIRROR_MARK = "<!-- made by `learnloop export mirror`: change the lessons, not this file -->"
+MIRROR_MARK = f"<!-- made by `learnloop export mirror` {UNSEALED}: change the lessons, not this file -->"
 _RECENT = 10  # of what is out of force
 
 
@@ -24,28 +25,26 @@ def shared(memory: Memory) -> list[Lesson]:
     return [lesson for lesson in rows if not lesson.is_note and lesson.type.lower() not in private]
 
 
-def jsonl(memory: Memory, rows: Iterable[Lesson]) -> str:
-    """One run record a line (R000-73): those that were captured as they came, other lessons in the same form."""
-    chosen = list(rows)
-    replaced = {lesson.supersedes for lesson in chosen if lesson.record}  # they say so themselves, by supersedes_id
+def jsonl(memory: Memory, rows: Iterable[Lesson], *, with_states: bool = False) -> str:
+    """One run record a line (R000-73): those that were captured as they came, other lessons in the same form.
+
+    with_states: what is no candidate says so, for an import to make the same of it; else each line is a record alone.
+    """
     told = (
-        _record(memory, lesson) | ({} if lesson.is_active or lesson.slug in replaced else {"state": "archived"})
-        for lesson in chosen
+        _record(memory, lesson) | ({"state": lesson.state} if with_states and lesson.state != "candidate" else {})
+        for lesson in rows
     )
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told)
 
 
 def is_ours(memory: Memory, text: str) -> bool:
-    """Whether each line of a file is a record of this memory: else renewing it would lose what is another's."""
-    known = {_mark(_record(memory, lesson)) for lesson in memory.lessons.values()}
+    """Whether each line of a file is a record that this memory gives now: else renewing it would lose something."""
+    known = {json.dumps(_record(memory, lesson), sort_keys=True) for lesson in memory.lessons.values()}
     try:
-        return all(_mark(json.loads(line)) in known for line in text.split("\n") if line.strip())
+        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+        return all(json.dumps({k: v for k, v in row.items() if k != "state"}, sort_keys=True) in known for row in rows)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return False
-
-
-def _mark(row: dict[str, Any]) -> tuple[str, str]:
-    return str(row.get("id")), str(row.get("timestamp"))
 
 
 def _record(memory: Memory, lesson: Lesson) -> dict[str, Any]:
@@ -66,6 +65,7 @@ def _record(memory: Memory, lesson: Lesson) -> dict[str, Any]:
         "tags": [shorten(tag, record.TEXT_LIMIT - 1) for tag in lesson.tags],
     }
     told |= {} if lesson.human_confirmed is None else {"human_confirmed": lesson.human_confirmed}
+    told |= {"supersedes_id": capture.supersedes_id(memory, lesson)} if lesson.supersedes else {}
     return {key: told[key] for key in record.KEYS if key in told}
 
 
@@ -87,7 +87,7 @@ def mirror(rows: Sequence[Lesson], title: str, today: str, ended: dict[str, Any]
         shown = order if active else order[:_RECENT]
         lines += ["", f"## {name}", "", *map(_line, shown)] if found else []
         lines += [f"- …and {len(found) - len(shown)} more"] if len(shown) < len(found) else []
-    return "\n".join(lines) + "\n"
+    return sealed("\n".join(lines) + "\n", MIRROR_MARK)
 
 
 def _line(lesson: Lesson) -> str:

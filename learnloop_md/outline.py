@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from learnloop_md.errors import UnableError
-from learnloop_md.lines import line_end, room_at_end, scan, split_lines, with_final_newline
+from learnloop_md.lines import line_end_at, room_at_end, scan, split_lines, with_final_newline
 
 SIZE_LIMIT = 256 << 10  # bytes: above it a markdown parser may take seconds on hostile text
 
@@ -86,18 +86,20 @@ def section(text: str, title: str) -> tuple[int, int, int] | None:
 
 def with_bullet(text: str, title: str, bullet: str) -> str:
     """text with a bullet added at the end of a section's own list; the section is made at the end if missing."""
-    eol = line_end(text)
     found = section(text, title)
-    text = with_final_newline(text, eol)
+    lines = split_lines(text)
+    text = with_final_newline(text, line_end_at(lines, len(lines)))
     lines = split_lines(text)
     room = room_at_end(text)  # never in a fence that was left open
     if found is None:
+        eol = line_end_at(lines, room)
         lead = eol if room and lines[room - 1].strip() else ""
         block = f"{lead}## {title.strip().lstrip('#').strip()}{eol}{eol}{bullet}{eol}"
         return "".join([*lines[:room], block, eol if room < len(lines) else "", *lines[room:]])
     _, first, end = found
     deeper = next((row.line for row in headings(text) if first <= row.line < end), end)
     at = _end_of_list(text, first, max(first, min(deeper, room)))
+    eol = line_end_at(lines, at)  # the section's own: a file may have both
     in_list = at > first and re.match(r"\s*[-*+] |\s{2,}\S", lines[at - 1])
     tail = eol if at < len(lines) and lines[at].strip() else ""
     return "".join([*lines[:at], "" if in_list else eol, bullet, eol, tail, *lines[at:]])

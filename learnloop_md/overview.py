@@ -101,7 +101,7 @@ def overview(memory: Memory, today: str, read_other: ReadOther) -> Overview:
     hurt = {stem(q.path) for q in memory.quarantined}
     hidden = hurt | memory.private | {slug for slug, x in lessons.items() if x.is_note}
     traces = chronicle.joined(chronicle.traced(place, steps), {slug: x.text for slug, x in told.items()})
-    traces = {slug: rows for slug, rows in traces.items() if slug not in hidden}
+    traces = {slug: rows for slug, rows in traces.items() if slug not in hidden and not guard.in_name(slug)}
     versions = chronicle.versions(place, traces)
     fallen: dict[str, list[str]] = {}
     for found in relapses(memory, read_other):

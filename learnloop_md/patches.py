@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from learnloop_md import git, history, lessonfile, settings, store
+from learnloop_md import git, guard, history, lessonfile, settings, store
 from learnloop_md.apply import Done
 from learnloop_md.carry import tree_of
 from learnloop_md.git import Delta, Repo
@@ -211,6 +211,8 @@ class _Sieve:
 
     def _stays(self, path: str, data: bytes) -> bool:
         """Whether this state of a file stays here."""
+        if guard.in_name(path.rpartition("/")[2]):
+            return True
         if path == self.document:
             return bool(data.strip()) and isinstance(lessonfile.decode(path, data), Quarantined)
         if not is_memory_path(self.place, path):

@@ -93,6 +93,9 @@ def diff(edits: Sequence[Edit]) -> str:
     return "".join(out)
 
 
+Mark = tuple[dict[str, Lesson], dict[str, Edit], list[str]]
+
+
 class Draft:
     """A memory as it will be: lessons change here, and each cut makes a plan with the document in step."""
 
@@ -127,6 +130,14 @@ class Draft:
             hint = "mend the head by hand first (learnloop check says how)"
             raise UnableError(f"{old.path}:{error.line}: {error.message}", hint, code=error.code) from error
         self.put(slug, text)
+
+    def mark(self) -> Mark:
+        """The draft as it is, to go back to."""
+        return dict(self.lessons), dict(self._edits), list(self._also)
+
+    def back(self, mark: Mark) -> None:
+        """Take back what was done since the mark, where nothing was cut on the way."""
+        self.lessons, self._edits, self._also = mark
 
     def leave(self, slug: str) -> None:
         """Take back what was changed in a lesson that the memory had, since the last cut."""

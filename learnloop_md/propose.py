@@ -6,7 +6,7 @@ import re
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from learnloop_md import apply, branch, git, lessonfile, patches, remotes, store, transplant
+from learnloop_md import apply, branch, git, guard, lessonfile, patches, remotes, store, transplant
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import UnableError
@@ -139,7 +139,7 @@ def _free_name(repo: Repo, there: Known, day: str, carried: Carried) -> str:
     first = carried.patches[0]
     named = [*trailer(first.message, "Lesson"), *(lessonfile.stem(path) for path in sorted(first.files))]
     gap = "-" if PREFIX in taken else "/"  # git keeps no branch below another branch
-    for slug in (*named, "memory"):
+    for slug in (*(slug for slug in named if not guard.in_name(slug)), "memory"):
         name = free_slug(f"{PREFIX}{gap}{day}-{slug}", taken)
         if git.asked(repo.root, "check-ref-format", f"refs/heads/{name}").returncode == 0:
             return name

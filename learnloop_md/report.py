@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learnloop_md import memory, store
+from learnloop_md import managed, memory, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import RefusedError, UnableError
@@ -37,11 +37,14 @@ def report(call: Call) -> Answer:
 
 def _write(path: Path, made: bytes) -> None:
     """The file with the page in it. Raises RefusedError where it holds something else."""
-    if (path.exists() and not path.is_file()) or not path.parent.is_dir():
-        raise UnableError(f"{path} cannot be written", "name a file in a folder that is there", code="no-folder")
-    before = store.read_bytes(path)
-    if before and MARK.encode() not in before[:2_000]:
+    store.refuse_lost(path, str(path))
+    if path.exists() and not path.is_file():
+        raise UnableError(f"{path} is no file", "name another one", code="not-a-regular-file")
+    ours = managed.is_sealed((store.read_bytes(path) or b"").decode("utf-8", "surrogateescape"), MARK)
+    if ours is None and store.read_bytes(path):
         raise RefusedError(f"{path} holds something else than a report", "name another file", code="exists")
+    if ours is False:
+        raise RefusedError(f"{path} was edited by hand", "name another file, or remove this one", code="hand-edited")
     store.write_all(path.parent, {str(path): made})
 
 

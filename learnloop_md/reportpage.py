@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from learnloop_md.answer import visible_lines
 from learnloop_md.lesson import TYPES, Lesson, confidence, days_between, shorten
+from learnloop_md.managed import UNSEALED, sealed
 from learnloop_md.overview import Change, Overview, Row
 from learnloop_md.reportstyle import css
 
-MARK = '<meta name="generator" content="learnloop report">'
+MARK = f'<meta name="generator" content="learnloop report {UNSEALED}">'
 _LIMIT = 1_000_000  # bytes; what would pass it is told shorter
 _TIMELINE = 60  # rows
 _ZONES = ("current", "candidate", "archived")
@@ -46,7 +47,7 @@ def page(found: Overview) -> str:
         made = _page(found, detail)
         if len(made.encode("utf-8", "replace")) < _LIMIT:
             break
-    return made
+    return sealed(made.encode("utf-8", "replace").decode(), MARK)
 
 
 def _page(found: Overview, detail: Detail) -> str:

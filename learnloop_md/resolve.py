@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
+from learnloop_md import git, guard, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
 from learnloop_md.carry import tree_of
 from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
@@ -29,7 +29,7 @@ class Sides(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """The files that were rebuilt, those that a person must settle (each with why), and what else to say."""
+    """As it may be told: the files that were rebuilt, those that a person must settle (each with why), and notices."""
 
     files: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
@@ -44,7 +44,9 @@ def resolve(place: Place) -> Resolved:
         work.state()
         work.document()
         work.restage()
-        return Resolved(tuple(dict.fromkeys(work.files)), tuple(work.left), tuple(work.notices))
+        left = tuple((guard.unsecret_path(path), why) for path, why in work.left)
+        files = tuple(map(guard.unsecret_path, dict.fromkeys(work.files)))
+        return Resolved(files, left, tuple(map(guard.unsecret, work.notices)))
 
 
 class _Work:

@@ -30,7 +30,7 @@ class Stored(NamedTuple):
 
 
 def load(place: Place) -> State:
-    """The state as it stands, empty where there is none. Raises UnableError for a file that is no JSON object."""
+    """The state as it stands, empty where there is none. Raises UnableError for no JSON object, or a secret in it."""
     return parse(_text(place) or "")
 
 
@@ -43,7 +43,7 @@ def _text(place: Place) -> str | None:
         )
     data = store.read_bytes(file)
     found = fault(data) if data is not None else None
-    if found and not found.code.startswith("secret:"):
+    if found:
         message = f"{STATE}:{found.line}: {found.message}"
         raise UnableError(message, "mend it by hand; nothing was changed", code=found.code)
     return None if data is None else data.decode("utf-8")
@@ -120,7 +120,7 @@ def parse_value(word: str) -> Any:
 def check(key: str, value: Any) -> None:
     """Raises UsageError for what cannot be a key, RefusedError for prose, secrets and what is not small."""
     if not re.fullmatch(r"[\w][\w.:/-]{0,79}", key):
-        hint = "use letters, digits, '_', '-', '.', at most 80 characters"
+        hint = "begin with a letter, digit or '_'; after it also '-', '.', ':', '/'; at most 80 characters"
         raise UsageError(f"{key!r} cannot be a key", hint, code="bad-key")
     try:
         text = rendered({key: value})

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from learnloop_md import locks
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lessonfile import SIZE_LIMIT, Quarantined
 from learnloop_md.place import Place
 
@@ -127,6 +127,32 @@ def read_bytes(path: Path) -> bytes | None:
 def _at_once(path: str, flags: int) -> int:
     """Open a file; a pipe would keep us waiting for its other end, and everybody for our lock."""
     return os.open(path, flags | os.O_NONBLOCK)
+
+
+def read_text(path: Path, name: str) -> str | None:
+    """The text of a file that somebody else keeps and we add to, None where there is none.
+
+    Raises UsageError where it is not UTF-8: what we add would be in another encoding than the rest.
+    """
+    data = read_bytes(path)
+    try:
+        text = None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(name, data or b"", error.start) from error
+    if text is not None and "\0" in text:  # UTF-16 of ASCII
+        raise _not_utf8(name, data or b"", (data or b"").index(0))
+    return text
+
+
+def _not_utf8(name: str, data: bytes, at: int) -> UsageError:
+    message = f"{name}:{data.count(bytes([10]), 0, at) + 1}: not UTF-8 text"
+    return UsageError(message, "save it as UTF-8 first; nothing was changed", code="not-utf8")
+
+
+def refuse_lost(path: Path, name: str) -> None:
+    """Nothing, where a file may be made at path. Raises UnableError where its folder is not there: that is a slip."""
+    if not path.parent.is_dir():
+        raise UnableError(f"{name} cannot be written", "name a file in a folder that is there", code="no-folder")
 
 
 def write(path: Path, content: bytes | None, *, durable: bool = True) -> None:

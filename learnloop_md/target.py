@@ -15,7 +15,7 @@ _HINT = "name SKILL.md, CLAUDE.md, AGENTS.md or a guide"
 def find(place: Place, cwd: Path, into: str = "") -> Target:
     """The file that a rule goes into; the default is the skill's SKILL.md, else CLAUDE.md.
 
-    Raises UsageError for what is no markdown file, leads out, or belongs to the memory itself.
+    Raises UsageError for what is no markdown file, leads out, belongs to the memory itself or is not UTF-8.
     """
     root = _root(place, cwd)
     name = into or ("SKILL.md" if place.kind == "skill" else "CLAUDE.md")
@@ -27,10 +27,9 @@ def find(place: Place, cwd: Path, into: str = "") -> Target:
         raise UsageError(f"--into {name} leads out of {root}", "name a file inside it", code="path-traversal")
     if place.owns(real):
         raise UsageError(f"--into {name} lies in the memory itself", _HINT)
-    data = store.read_bytes(path)
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
-    text = "" if data is None else data.decode("utf-8", "surrogateescape")
-    return Target(apply.folder_in(place, path), shown, text, data is not None)
+    text = store.read_text(path, shown)
+    return Target(apply.folder_in(place, path), shown, text or "", text is not None)
 
 
 def _root(place: Place, cwd: Path) -> Path:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, store, walk
+from learnloop_md import git, guard, store, walk
 from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
 
@@ -68,7 +68,7 @@ def _seen(commit: str, when: str, tree: Tree) -> Seen:
             raise ValueError(f"{name!r} is no object id")
     if not isinstance(when, str):
         raise TypeError("a day is a text")
-    return Seen(commit, when, dict(tree))
+    return Seen(commit, when, {path: blob for path, blob in tree.items() if not _is_withheld(path)})
 
 
 def save(place: Place, seen: Mapping[str, Seen]) -> None:
@@ -201,8 +201,14 @@ def _where(place: Place) -> list[str]:
     return [inside] if inside == "." or read.startswith(f"{inside}/") else [inside, read]
 
 
+def _is_withheld(path: str) -> bool:
+    return bool(guard.in_name(path.rpartition("/")[2]))
+
+
 def is_ours(place: Place, path: str) -> bool:
-    """Whether a path of the repository is a file of the memory."""
+    """Whether a path of the repository is a file of the memory, by a name that may be told and stored."""
+    if _is_withheld(path):
+        return False
     documents = (place.followed(place.document), place.in_repo(place.document))
     return place.is_lesson(place.inner(path)) or path in documents
 

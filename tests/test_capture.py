@@ -230,6 +230,16 @@ def test_what_would_steer_a_model_is_no_record(home: Home, text: str) -> None:
     assert not list(home.folder.glob("*-*.md"))
 
 
+@pytest.mark.parametrize("control", ["\x00", "\x07", "\x0c", "\x1b[31m", "\x7f", "\x85", "\x9b31m"], ids=ascii)
+@pytest.mark.parametrize("field", ["input_summary", "what_failed", "edge_cases", "tags", "stack_tags", "supersedes_id"])
+def test_no_record_holds_a_control_character(home: Home, field: str, control: str) -> None:
+    """docs/import.md: as in every import."""
+    text = f"Stage{control} files"
+    done = _capture(home, {**FAILURE, field: [text] if field in ("edge_cases", "tags", "stack_tags") else text})
+    assert (done.code, done.json["error"]["code"]) == (3, "bad-record")
+    assert not list(home.folder.glob("*-*.md"))
+
+
 def test_a_dry_run_shows_the_lesson_and_writes_nothing(home: Home) -> None:
     before = home.bytes()
     done = _capture(home, SUCCESS, "--dry-run")

@@ -11,6 +11,7 @@ from skills_ref import validate
 
 from learnloop_md import codify, outline
 from learnloop_md.lesson import Lesson
+from learnloop_md.lines import split_lines
 from tests.conftest import CopyOf, Run, git
 from tests.homes import Home, make_home, new_repository
 from tests.reading import every_byte, lesson, made_skill, subjects
@@ -205,6 +206,21 @@ def test_a_rule_that_looks_like_markdown_stays_one_bullet() -> None:
     text = codify._with_rule(codify.Target("g.md", "g.md", "", True), row, "Rules", DAY)
     assert text.count("\n") == 3
     assert text.count("-->") == text.count("<!--") == 1
+
+
+_ENDS = ["# Rules\n\n## Learned rules\r\n\r\n- One.\r\n", "# Rules\r\n\r\n## Learned rules\n\n- One.\n\n## B\r\n"]
+
+
+@pytest.mark.parametrize("text", [*_ENDS, "# Rules\n\n- One.\r\n", "# Rules\n\n- One.\r\n- Two."])
+@pytest.mark.parametrize("name", ["CLAUDE.md", "learnings.md"])
+def test_a_rule_ends_its_line_as_those_beside_it(text: str, name: str) -> None:
+    """R002-40: where a file has both line ends, those of the place that the rule goes to count."""
+    target = codify.Target(name, name, text, exists=True)
+    new = codify._with_rule(target, Lesson("a", "a.md", "", rule="Stage."), codify.SECTION, DAY)
+    lines = split_lines(new)
+    at = next(n for n, line in enumerate(lines) if line.startswith("- Stage."))
+    assert lines[at].endswith("\r\n") == lines[at - 1].endswith("\r\n")
+    assert all(line in lines or line == "- Two." for line in split_lines(text))
 
 
 @given(st.text(max_size=200), st.sampled_from(["", "# A\n", "# A\n\n## Rules\n\n- one\n\ntext\n", "A\r\n\r\nB"]))

@@ -167,7 +167,7 @@ def test_a_second_export_changes_nothing(repo: Path, memory: Path, learnloop: Ru
     assert (repo / "AGENTS.md").stat().st_mtime_ns == before.st_mtime_ns
 
 
-@pytest.mark.parametrize("old", [None, b"", b"# Rules\n", b"# Rules", b"\xef\xbb\xbf# R\xe9gles\r\n\r\nText\r\n"])
+@pytest.mark.parametrize("old", [None, b"", b"# Rules\n", b"# Rules", b"\xef\xbb\xbf# R\xc3\xa9gles\r\n\r\nText\r\n"])
 def test_remove_gives_back_the_bytes(old: bytes | None, repo: Path, memory: Path, learnloop: Run) -> None:
     path = repo / "AGENTS.md"
     if old is not None:

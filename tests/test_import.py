@@ -120,7 +120,9 @@ def test_records_come_in_and_go_out_as_equal_json(home: Home) -> None:
     done = _bring(home, _jsonl(home, RECORDS[0], "", "   ", RECORDS[1]))
     assert (done.code, len(done.json["added"])) == (0, 2)
     out = home.run("export", "jsonl", "--all").out
-    assert sorted((json.loads(line) for line in out.splitlines()), key=lambda row: str(row["id"])) == RECORDS
+    assert sorted((json.loads(line) for line in out.splitlines()), key=lambda row: str(row["id"])) == [
+        {**RECORDS[0], "state": "archived"}, RECORDS[1]  # which supersedes it
+    ]  # fmt: skip
 
 
 def test_bad_lines_keep_all_others_out_and_are_all_named(project: Home) -> None:
@@ -149,6 +151,20 @@ def test_with_partial_the_good_lines_come_in_and_the_bad_ones_are_told(project: 
     assert len(done.json["added"]) == 2
     again = _bring(project, SHAPES / "learnings" / "learnings.jsonl", "--partial")
     assert (again.code, again.json["action"], len(again.json["refused"])) == (1, "unchanged", 2)
+
+
+def test_a_line_that_is_refused_late_leaves_nothing(project: Home) -> None:
+    """docs/import.md: whole or not at all, each line by itself too."""
+    (project.root / ".learnloop.toml").write_text('private_types = ["project"]\n')
+    project.commit_all("Keep failures private")
+    git(project.root, "remote", "add", "origin", "https://host.invalid/code.git")
+    rows = [{**RECORDS[1], "id": "learn_20260526_001", "supersedes_id": None},
+            {**RECORDS[0], "supersedes_id": "learn_20260526_001"}]  # fmt: skip
+    done = _bring(project, _jsonl(project, *rows), "--partial")
+    assert ([len(done.json[key]) for key in ("added", "refused")], done.code) == ([1, 1], 1)
+    assert "private" in done.json["refused"][0]["why"]
+    (kept,) = (path for path in project.folder.glob("*.md") if path.name != "MEMORY.md")
+    assert lesson(project.folder, kept.stem).outcome == RECORDS[1]["outcome"]
 
 
 def test_of_lines_with_the_same_key_the_last_one_counts(project: Home) -> None:
@@ -325,6 +341,74 @@ def test_a_record_without_a_time_is_known_on_another_day(project: Home, tmp_path
     assert project.learnloop("import", str(file), "--today", DAY, cwd=project.root).code == 0
     again = project.learnloop("import", str(file), "--today", "2026-06-09", "--json", cwd=project.root)
     assert (again.code, len(again.json["known"])) == (0, 1)
+
+
+# --- control characters -------------------------------------------------------------------------------------------
+
+CONTROLS = ["\x00", "\x07", "\x0c", "\x1b[31m", "\x1c", "\x7f", "\x85", "\x9b31m"]
+GOOD = "Quote every path."
+
+
+def _learning(text: str) -> str:
+    return (
+        f"## [LRN-20260526-AAA] best_practice\n\n### Summary\n{text}\n\n"
+        f"## [LRN-20260526-BBB] best_practice\n\n### Summary\n{GOOD}\n"
+    )
+
+
+def _noted(text: str) -> str:
+    return f"## Candidate\n\n### 2026-05-26 - One\n- Lesson: {text}\n\n### 2026-05-26 - Two\n- Lesson: {GOOD}\n"
+
+
+def _keyed(text: str) -> str:
+    return "".join(json.dumps(row) + "\n" for row in ({"key": "a", "insight": text}, {"key": "b", "insight": GOOD}))
+
+
+def _recorded(text: str) -> str:
+    rows = ({**RECORDS[0], "id": "learn_20260526_009", "what_worked": text}, {"key": "b", "insight": GOOD})
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _listed(text: str) -> str:
+    return f"- {text}\n- {GOOD}\n"
+
+
+WITH_CONTROLS = {
+    "LEARNINGS.md": _learning, "memory.md": _noted, "keys.jsonl": _keyed, "records.jsonl": _recorded,
+    "learnings.md": _listed,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+@pytest.mark.parametrize("place", ["Stage {} files.", "{}Stage files.", "Stage files.{}"])
+@pytest.mark.parametrize("name", [*WITH_CONTROLS, "lessons.db"])
+def test_what_holds_a_control_character_is_refused_by_every_import(
+    project: Home, tmp_path: Path, name: str, place: str, control: str
+) -> None:
+    """docs/import.md: neither written out nor dropped in silence; what stands beside it comes in."""
+    file, text = tmp_path / name, place.format(control)
+    if name == "lessons.db":
+        with closing(sqlite3.connect(file)) as base:
+            base.execute("CREATE TABLE lessons (id, text)")
+            base.execute("CREATE TABLE runs (id, status, created_at, note)")
+            base.executemany("INSERT INTO lessons VALUES (?, ?)", [(1, text), (2, GOOD)])
+            base.execute("INSERT INTO runs VALUES (1, 'ok', '2026-01-01T00:00:00Z', ?)", (text,))
+            base.commit()
+    else:
+        file.write_text(WITH_CONTROLS[name](text), "utf-8", newline="")
+    done = _bring(project, file, *(["--partial"] if name.endswith("l") else []))
+    assert done.code == 1, done.out
+    assert [len(done.json[key]) for key in ("added", "refused")] == [1, 1]
+    assert "control character" in done.json["refused"][0]["why"]
+    assert not any("Stage" in path.read_text("utf-8") for path in project.folder.rglob("*.md"))
+
+
+@pytest.mark.parametrize("field", ["key", "source", "files", "tags"])
+def test_a_control_character_is_refused_in_every_field_of_a_line(project: Home, field: str) -> None:
+    value = "a\x07b"
+    row = {"key": "k", "insight": "Stage files.", field: [value] if field in ("files", "tags") else value}
+    done = _bring(project, _jsonl(project, row), "--partial")
+    assert [row["why"] for row in done.json["refused"]] == ["it holds a control character"]
 
 
 # --- steer --------------------------------------------------------------------------------------------------------

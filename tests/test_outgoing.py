@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learnloop_md import lessonfile, outgoing, record
+from learnloop_md import fromjsonl, importing, lessonfile, outgoing, record
+from learnloop_md import memory as memories
 from learnloop_md import place as places
 from learnloop_md.lesson import KINDS, Event, Lesson
 from learnloop_md.memory import Memory
+from learnloop_md.plan import Draft
 from learnloop_md.settings import Settings
 from tests.conftest import CopyOf, Run, git
-from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, filled, make_home
+from tests.homes import ASK, DAY, OLD, READ, STAGE, Home, Model, filled, make_home
 
 
 @pytest.fixture
@@ -69,6 +72,34 @@ def test_records_of_others_are_not_overwritten(home: Home, tmp_path: Path, how: 
     assert home.run(*words, "--replace").code == 0
 
 
+@pytest.mark.parametrize("renewed", [False, True])
+def test_a_line_that_was_edited_is_not_overwritten(home: Home, tmp_path: Path, renewed: bool) -> None:
+    """docs/import.md: a record with other words is none of this memory, whatever its id."""
+    file = tmp_path / "out.jsonl"
+    words = ("export", "jsonl", "--to", str(file))
+    assert home.run(*words).code == 0
+    file.write_text(file.read_text().replace("Stage files", "Stage MY files"))
+    if renewed:
+        home.note("Quote paths in scripts.")
+    before = file.read_bytes()
+    done = home.run(*words, "--json")
+    assert (done.code, done.json["error"]["code"], file.read_bytes()) == (3, "exists", before)
+    assert home.run(*words, "--replace").code == 0
+
+
+def test_an_export_is_renewed_where_nothing_is_lost(home: Home, tmp_path: Path) -> None:
+    """What was written here is known by its bytes, in another clone by records that are the same still."""
+    file = tmp_path / "out.jsonl"
+    words = ("export", "jsonl", "--to", str(file))
+    assert home.run(*words).code == 0
+    home.note("Stage files by name.", "r2")
+    assert home.run(*words).code == 0
+    next((home.root / ".git" / "learnloop").glob("*/exported")).unlink()
+    home.note("Quote paths in scripts.")
+    assert home.run(*words).code == 0
+    assert "Quote paths" in file.read_text()
+
+
 def test_what_was_archived_comes_in_archived(home: Home, tmp_path: Path, learnloop: Run) -> None:
     """docs/import.md: archived comes in what its source has archived."""
     file = tmp_path / "out.jsonl"
@@ -80,6 +111,110 @@ def test_what_was_archived_comes_in_archived(home: Home, tmp_path: Path, learnlo
     before = other.bytes()
     assert other.run("import", str(file), "--json").json["action"] == "unchanged"
     assert other.bytes() == before
+
+
+def _said(home: Home) -> list[tuple[str, str, str, str]]:
+    rows = memories.load(places.find(home.folder, str(home.folder))).lessons.values()
+    return sorted((row.slug, row.rule, row.state, row.superseded_by) for row in rows)
+
+
+def test_a_superseded_record_comes_in_archived_though_its_heir_is_archived_too(
+    home: Home, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/import.md: an export with --all brings the same lessons with the same states, once."""
+    failed = {
+        "task_type": "csv", "input_summary": "Read CSV", "approach": "strip", "outcome": "failure", "confidence": 1,
+        "what_failed": "BOM bytes broke the CSV header parser", "id": "learn_20261130_001",
+    }  # fmt: skip
+    better = {
+        "task_type": "csv", "input_summary": "Read CSV again", "approach": "chat", "outcome": "success",
+        "confidence": 0.5, "what_worked": "Strip the BOM before reading the header", "supersedes_id": failed["id"],
+    }  # fmt: skip
+    for row in (failed, better):
+        (tmp_path / "record.json").write_text(json.dumps(row))
+        assert home.run("capture", "--from", str(tmp_path / "record.json")).code == 0
+    assert home.run("archive", "strip", "--note", "No longer needed").code == 0
+    assert home.run("supersede", READ, STAGE).code == 0
+    file = tmp_path / "out.jsonl"
+    assert home.run("export", "jsonl", "--all", "--to", str(file)).code == 0
+    other = make_home("skill", tmp_path / "other", learnloop)
+    done = other.run("import", str(file), "--json")
+    assert (done.code, len(done.json["added"])) == (0, 6), done.out
+    assert _said(other) == _said(home)
+    assert other.run("export", "jsonl", "--all").out == file.read_text()
+    before = other.bytes()
+    assert other.run("import", str(file), "--json").json["action"] == "unchanged"
+    assert home.run("import", str(file), "--json").json["action"] == "unchanged"
+    assert other.bytes() == before
+
+
+def test_a_line_that_is_new_in_an_export_does_not_join_one_that_was_known(
+    home: Home, tmp_path: Path, learnloop: Run
+) -> None:
+    """Two lessons that a person keeps apart are two elsewhere too, whichever came first."""
+    file, other = tmp_path / "out.jsonl", make_home("skill", tmp_path / "other", learnloop)
+    export = ("export", "jsonl", "--all", "--to", str(file))
+    assert home.run(*export).code == 0
+    assert other.run("import", str(file)).code == 0
+    home.note("Stage files by name!", "r5", "--new", "--name", "a-stage")
+    assert home.run(*export).code == 0
+    assert [row["slug"] for row in other.run("import", str(file), "--json").json["added"]] == ["a-stage"]
+    assert _said(other) == _said(home)
+
+
+_RULES = [
+    "Strip the BOM before reading the header.", "Strip the BOM before you read the header.", "Stage files by name.",
+    "Never stage files by name.", "Ask before renaming names.", "Quote every path in scripts.",
+]  # fmt: skip
+_ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([*KINDS, "run"]), st.sampled_from(_RULES), st.sampled_from(["candidate", "current", "archived"])
+    ),
+    max_size=6,
+)
+
+
+@given(_ROWS, st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=3))
+def test_an_export_of_all_makes_the_same_memory_elsewhere(
+    rows: list[tuple[str, str, str]], replaced: list[tuple[int, int]]
+) -> None:
+    """docs/import.md: the same lessons with the same states; a second time nothing."""
+    files = {}
+    for n, (kind, rule, state) in enumerate(rows):
+        run: dict[str, Any] = {
+            "kind": "success", "id": f"learn_20260526_{n:03d}", "timestamp": "2026-05-26T10:00:00Z", "approach": "a",
+            "task_type": "csv", "input_summary": "Read.", "outcome": "success", "what_worked": rule,
+        }  # fmt: skip
+        old = [(b, a) for a, b in replaced if n == a and b < n][:1]
+        more: dict[str, Any] = {"supersedes": f"n-{old[0][0]}"} if old else {}
+        one = Lesson(f"n-{n}", f"n-{n}.md", "", name=f"n-{n}", type="feedback", rule=rule, created="2026-05-26",
+                     state=state, seen=(Event("2026-05-26", "r1"),), confidence=0.5)  # fmt: skip
+        one = one._replace(**(run if kind == "run" else {"kind": kind}), **more)
+        files[one.path] = lessonfile.render(one)
+        for was, _ in old:  # what gave way is archived
+            path = f"n-{was}.md"
+            files[path] = lessonfile.with_fields(files[path], {"state": "archived", "superseded_by": f"n-{n}"})
+    source, target = Model("project", files).memory, Model("project", {}).memory
+    text = outgoing.jsonl(source, source.lessons.values(), with_states=True)
+    first = _brought(target, text)
+    states = sorted((row.rule, row.state) for row in source.lessons.values())
+    assert sorted((row.rule, row.state) for row in first.lessons.values()) == states
+    assert outgoing.jsonl(first, _as_in(first, source), with_states=True) == text
+    assert _brought(first, text).lessons == first.lessons
+
+
+def _as_in(made: Memory, source: Memory) -> list[Lesson]:
+    """The lessons in the order of those that they came from."""
+    ids = [lesson.record.id if lesson.record else lesson.slug for lesson in source.lessons.values()]
+    return sorted(made.lessons.values(), key=lambda row: ids.index(row.record.id if row.record else row.slug))
+
+
+def _brought(target: Memory, text: str) -> Memory:
+    draft = Draft(target, today=DAY, run="import", command="c0ffee")
+    items, faults = fromjsonl.read(text, "out.jsonl", DAY)
+    report = importing.bring(draft, items, faults, "out.jsonl", strict=True)
+    assert report.refused == ()
+    return target._replace(lessons=draft.lessons)
 
 
 _PLACE = places.Place(Path("/nowhere"), "project", "", None, Settings(), "MEMORY.md")
@@ -134,7 +269,7 @@ def test_the_mirror_shows_every_lesson_by_status(home: Home) -> None:
     for words in (("pin", STAGE), ("confirm", ASK), ("run", "ok"), ("codify", ASK)):
         assert home.run(*words).code == 0
     text = home.run("export", "mirror").out
-    assert text.startswith("# Learnings: skill\n\n<!-- made by `learnloop export mirror`")
+    assert text.startswith("# Learnings: skill\n\n<!-- made by `learnloop export mirror` sha256=")
     assert f"Updated: {DAY} · runs: 1 (100% ok) · 1 pinned · 1 active · 1 promoted · 1 archived\n" in text
     assert f"- [{STAGE}] Stage files by name. (note, +1, candidate, last: {DAY})" in text
     headings = [line for line in text.splitlines() if line.startswith("## ")]
@@ -153,6 +288,28 @@ def test_the_mirror_is_renewed_and_nobody_elses_file_is_overwritten(home: Home) 
     assert home.run("export", "mirror", "--to", "LEARNINGS.md").code == 0
     assert "quote-paths-in-scripts" in file.read_text()
     assert home.run("export", "mirror", "--to", "LEARNINGS.md", "--json").json["action"] == "unchanged"
+
+
+@pytest.mark.parametrize("edit", [("Stage files", "Stage MY files"), ("## Active", "## Mine\n\nMY LINE\n\n## Active")])
+def test_a_mirror_that_was_edited_is_left_alone(home: Home, edit: tuple[str, str]) -> None:
+    """docs/import.md: a line or a word of a person's is never overwritten without --replace."""
+    file, words = home.root / "LEARNINGS.md", ("export", "mirror", "--to", "LEARNINGS.md")
+    assert home.run(*words).code == 0
+    file.write_text(file.read_text().replace(*edit))
+    home.note("Quote paths in scripts.")
+    before = file.read_bytes()
+    done = home.run(*words, "--json")
+    assert (done.code, done.json["error"]["code"], file.read_bytes()) == (3, "hand-edited", before)
+    assert home.run(*words, "--replace").code == 0
+    assert "MY" not in file.read_text()
+
+
+def test_other_line_ends_are_no_edit_of_a_mirror(home: Home) -> None:
+    file, words = home.root / "LEARNINGS.md", ("export", "mirror", "--to", "LEARNINGS.md")
+    assert home.run(*words).code == 0
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    home.note("Quote paths in scripts.")
+    assert home.run(*words).code == 0
 
 
 # --- what ships with a skill --------------------------------------------------------------------------------------
@@ -222,6 +379,14 @@ def test_a_dry_run_of_an_export_writes_nothing(home: Home, what: str) -> None:
 )
 def test_a_wrong_target_is_told(home: Home, words: tuple[str, ...], code: int) -> None:
     assert home.run("export", *words).code == code
+
+
+@pytest.mark.parametrize("what", ["jsonl", "mirror", "bundle", "agents"])
+def test_no_export_makes_a_folder(home: Home, what: str) -> None:
+    """docs/import.md: a folder that is not there is refused, as `report --html` does."""
+    done = home.run("export", what, "--to", "missing/dir/x.md", "--json")
+    assert (done.code, done.json["error"]["code"]) == (4, "no-folder")
+    assert not (home.root / "missing").exists()
 
 
 def test_events_do_not_ship() -> None:

@@ -161,6 +161,10 @@ def test_another_file_is_never_written_over(home: Home) -> None:
     assert home.run("report", "--html", "new.html").code == 0
     assert home.run("report", "--html", "new.html").code == 0, "a report gives way to a newer one"
     assert home.run("report", "--html", "nowhere/new.html").code == 4
+    edited = (home.root / "new.html").read_text().replace("</main>", "<p>Mine</p></main>")
+    (home.root / "new.html").write_text(edited)
+    assert home.run("report", "--html", "new.html").code == 3, "it is a person's now"
+    assert (home.root / "new.html").read_text() == edited
 
 
 def test_what_is_no_regular_file_stays_what_it_is(home: Home) -> None:

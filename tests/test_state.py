@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,14 @@ def test_wrong_words_change_nothing(home: Home, words: tuple[str, ...], code: in
     assert not _file(home).exists()
 
 
+def test_a_refused_key_is_told_every_sign_that_a_key_may_have(home: Home) -> None:
+    """R004-95: what the way out names is taken, and nothing else."""
+    said = home.run("state", "set", "a b", "1", "--json").json["error"]["hint"]
+    for sign in string.punctuation:
+        taken = home.run("state", "set", f"a{sign}b", "1").code == 0
+        assert taken == (f"'{sign}'" in said), sign
+
+
 def test_what_is_no_number_is_not_counted(home: Home) -> None:
     _value(home, "set", "page", "last")
     assert home.run("state", "incr", "page").code == 2
@@ -146,6 +155,30 @@ def test_a_damaged_file_is_told_by_every_look_and_committed_by_nobody(home: Home
     assert "left as it is, not committed" in done.err
     assert TOKEN not in found.out + done.out + done.err
     assert git(home.root, "status", "--porcelain").startswith(" M")
+
+
+_READS = [("list",), ("get", "a"), ("get", "b"), ("incr", "a"), ("delete", "a"), ("set", "a", "1"), ("set", "c", "1")]
+
+
+@pytest.mark.parametrize("words", _READS, ids=" ".join)
+@pytest.mark.parametrize("value", [TOKEN, [TOKEN], {"x": TOKEN}])
+def test_a_state_with_a_secret_is_served_by_nothing(home: Home, words: tuple[str, ...], value: object) -> None:
+    """docs/security.md: such a file is not served, and the value stands in no answer; docs/runs.md: nor changed."""
+    text = json.dumps({"a": value, "b": 1})
+    _file(home).write_text(text)
+    for more in ((), ("--json",), ("--dry-run",) if words[0] in ("set", "incr", "delete") else ()):
+        done = home.run("state", *words, *more)
+        assert done.code == 4
+        assert TOKEN not in done.out + done.err
+    assert _file(home).read_text() == text
+    assert "secret:" in home.run("state", *words, "--json").json["error"]["code"]
+
+
+def test_a_key_that_stands_twice_is_not_told_where_it_is_a_secret(home: Home) -> None:
+    _file(home).write_text(f'{{"{TOKEN}": 1, "{TOKEN}": 2}}')
+    for words in (("state", "list"), ("status",), ("status", "--json"), ("check",), ("sync",)):
+        done = home.run(*words)
+        assert TOKEN not in done.out + done.err
 
 
 def test_a_state_edited_by_hand_is_absorbed_by_the_next_command(home: Home) -> None:
