@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from learnloop_md import account, advice, apply, guard, lessonfile, life, runs, skill
+from learnloop_md import account, advice, apply, git, guard, lessonfile, life, runs, skill
 from learnloop_md.answer import Answer, told_error, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
 from learnloop_md.lesson import check_slug
 from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
-from learnloop_md.memory import find_slug
+from learnloop_md.memory import find_slug, meant
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 from learnloop_md.runs import OpenRun
@@ -220,6 +220,8 @@ def restore(call: Call) -> Answer:
                 gone = row.path, row.text
             if gone:
                 return life.restore(draft, name, "", gone[1], gone[0])
+            if place.repo and git.cut_off(place.repo) and not meant(name, draft.lessons):
+                raise git.too_shallow(f"it holds no lesson {name!r} and no commit of one")
         slug = find_slug(draft.memory, name)
         lesson = draft.lesson(slug)
         state = history.state_before(place, lesson.path) if place.repo and lesson.state == "archived" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from learnloop_md import chronicle, git, guard, memory
+from learnloop_md import chronicle, git, guard, history, memory
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.chronicle import Record, Version
@@ -81,6 +81,9 @@ def _resolved(loaded: Memory, known: set[str], earlier: dict[str, str], name: st
     if name in earlier:
         return earlier[name]
     begun = memory.meant(name, loaded.lessons) or memory.meant(name, known | earlier.keys())
+    repo = loaded.place.repo
+    if not begun and repo and git.cut_off(repo):
+        raise git.too_shallow(f"it holds no lesson {name!r} and no commit of one")
     return earlier.get(begun, begun) or memory.find_slug(loaded, name)  # it tells what was meant
 
 
@@ -163,7 +166,7 @@ def _who(step: Step, *, day: bool = True) -> str:
 def _notices(place: Place, told: Told) -> Iterable[str]:
     if place.repo is None:
         yield "there is no git here: who brought an event is not known"
-    elif git.is_shallow(place.repo):
-        yield "this clone is shallow: its oldest commit stands for all before it (git fetch --unshallow)"
+    elif any(version.step.is_cut for version in told.versions):
+        yield history.CUT
     elif not told.versions:
         yield "no commit holds this lesson yet"
