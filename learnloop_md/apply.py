@@ -108,7 +108,7 @@ class _Session:
         self.command = os.urandom(4).hex()
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
-        self.loose = self.ledger.loose if self.ledger else ""
+        self.loose, self.aside = (self.ledger.loose, self.ledger.aside) if self.ledger else ("", "")
         self.waits = ""  # why the document's changes are not committed
         self.commits = Commits(place, self.ledger, asked)
         self.author = named_after(self.commits.name)
@@ -130,6 +130,7 @@ class _Session:
         commits.keep_private(loaded, final)
         for plan in plans:
             self._scan(plan)
+            commits.refuse_private_rule(plan)
             commits.refuse_foreign_work(plan)
         for plan in second.plans:
             trust.refuse_new(self.place, plan.edits)
@@ -214,6 +215,8 @@ class _Session:
         for plan in plans:
             waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
+        if plans:
+            kept = kept._replace(loose="", aside="")
         store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
@@ -237,9 +240,21 @@ class _Session:
                 if all(self._on_disk(edit.path) == edit.before for edit in plan.edits):
                     journal.shorten(self.place, journalled, done)
                 raise
+        self._tell_undo(built, before)
+
+    def _tell_undo(self, built: Sequence[Plan], before: int) -> None:
+        """Keep in mind a last change that undo does not find in the memory's history, or not all of it."""
+        commits, place = self.commits, self.place
+        private = [plan for plan in built if any(edit.path in commits.private_paths for edit in plan.edits)]
+        inside = [path for files in commits.files[before:] for path in files if place.covers(path)]
+        if not commits.in_use or (not private and (commits.queued or inside)):
+            known = True
+        elif private or len(commits.made) > before or any(plan.edits for plan in built):
+            known = False
+        else:
+            return
         if built:
-            in_git = len(self.commits.made) > before or self.commits.queued or not self.commits.in_use
-            self.loose = "" if in_git else plan_subject(built[-1])
+            self.loose, self.aside = "" if known else plan_subject((private or built)[-1]), ""
 
     # --- absorbing ---------------------------------------------------------------------------------------------------
 
@@ -360,7 +375,7 @@ class _Session:
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
         commits = self.commits
-        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), self.loose)
+        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), self.loose, self.aside)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from learnloop_md import busy, git, githooks, guard, heldback, mergestate, plumbing, store
-from learnloop_md.errors import UnableError
+from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -45,6 +45,7 @@ class Commits:
         self.asked = asked
         self.notices: list[str] = []
         self.made: list[str] = []
+        self.files: list[Collection[str]] = []  # of each commit that was made
         self.queued = False
         self.unfinished = False  # written, but neither committed nor queued
         self.private_paths: set[str] = set()  # paths of the memory that git must not get
@@ -185,6 +186,18 @@ class Commits:
             if flags and not ours:
                 hint = "commit or stash it first, so that your edit and ours stay apart"
                 raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
+
+    def refuse_private_rule(self, plan: Plan) -> None:
+        """Raises RefusedError where codifying would put words and name of a private lesson into git (design §2)."""
+        repo, private = self.place.repo, [slug for slug in plan.slugs if slug in self.private_slugs]
+        if repo is None or plan.change != "codify" or not private:
+            return
+        for edit in plan.edits:
+            path = "" if edit.path in self.private_paths else self.place.in_git(edit.path)
+            if path and not git.ignored(repo, [path]):
+                message = f"{private[0]} is private and stays out of git, {path} does not"
+                hint = "use a file that git ignores, as --into CLAUDE.local.md, or give the lesson another type"
+                raise RefusedError(message, hint, code="private")
 
     def in_the_way(self, path: str) -> str:
         """What a person has in git's index under a path of ours, "" where nothing."""
@@ -363,6 +376,7 @@ class Commits:
         if self.tree_of == self.now.head:
             self.tree, self.tree_of = {**self.tree, **files}, made
         self.made.append(made)
+        self.files.append(files.keys())
         self.now = self.now._replace(head=made)
 
     # --- later -------------------------------------------------------------------------------------------------------

@@ -103,6 +103,10 @@ class Place(NamedTuple):
         prefix = f"{self.inside}/" if self.inside else ""
         return path.removeprefix(prefix) if path.startswith(prefix) else ""
 
+    def covers(self, path: str) -> bool:
+        """Whether a path of the repository is in the memory's folder, or its state's."""
+        return path == self.values_in_repo or bool(self.inner(path))
+
     def is_lesson(self, path: str) -> bool:
         """Whether a lesson file may stand at a path of the memory: below no folder that begins with a dot."""
         among = not self.lessons or path.startswith(f"{self.lessons}/")
