@@ -50,6 +50,12 @@ class Done(NamedTuple):
     left: int = 0  # queued changes
     differing: tuple[str, ...] = ()  # what a commit is to bring to HEAD, by path in the repository; look() alone tells
     unreadable: tuple[str, ...] = ()  # what differs from HEAD and is left as it is; the same
+    earlier: int = 0  # how many of the commits are not the command's own: of the queue and of hand edits, made first
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The commits of what the command itself did."""
+        return self.commits[self.earlier :]
 
 
 Build = Callable[[Draft], object]
@@ -109,6 +115,7 @@ class _Session:
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
         self.loose, self.aside = (self.ledger.loose, self.ledger.aside) if self.ledger else ("", "")
+        self.earlier = 0  # commits that were made before those of the command itself
         self.waits = ""  # why the document's changes are not committed
         self.commits = Commits(place, self.ledger, asked)
         self.author = named_after(self.commits.name)
@@ -117,6 +124,7 @@ class _Session:
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
         commits = self.commits
         loaded = self._tidy()
+        self.earlier = len(commits.made)
         run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
         report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
@@ -146,7 +154,9 @@ class _Session:
         notices = tuple(dict.fromkeys(commits.notices))
         waits = commits.what_waits(final) if commits.queue or not self.waits else self.waits
         left = len(commits.queue)
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits, left)
+        made = tuple(commits.made)
+        told = Done(plans, made, commits.queued, notices, report, final, left_out, waits, left)
+        return told._replace(earlier=self.earlier)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -225,9 +235,8 @@ class _Session:
         journalled = Journal(self.command, self.commits.now.branch, self.commits.now.head, plans)
         if plans and self.commits.hold != "hook":
             journal.save(self.place, journalled)
-        before = 0
         for done, plan in enumerate(plans):
-            before = len(self.commits.made) if done == len(absorbed) else before
+            self.earlier = len(self.commits.made) if done <= len(absorbed) else self.earlier
             try:
                 self._apply(plan)
             except WriteError as error:  # every file of this plan is as it was
@@ -240,7 +249,8 @@ class _Session:
                 if all(self._on_disk(edit.path) == edit.before for edit in plan.edits):
                     journal.shorten(self.place, journalled, done)
                 raise
-        self._tell_undo(built, before)
+        self.earlier = self.earlier if built else len(self.commits.made)
+        self._tell_undo(built, self.earlier)
 
     def _tell_undo(self, built: Sequence[Plan], before: int) -> None:
         """Keep in mind a last change that undo does not find in the memory's history, or not all of it."""

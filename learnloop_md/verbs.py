@@ -328,7 +328,7 @@ def _synced(call: Call, place: Place) -> Answer:
     in_git = "brought in step" if done.plans else "committed what was queued"
     headline = "" if slugs else nothing if stays else in_git
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
-    answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
+    answer = account.told(place, done._replace(earlier=0), outcome, dry_run=call.flag("dry_run"))
     in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)
     return answer._replace(text=nothing if in_step else answer.text, code=1 if done.absorbed.conflicts else 0)
 
@@ -407,8 +407,8 @@ def init(call: Call) -> Answer:
     count = f", {made.adopted} {'lesson' if made.adopted == 1 else 'lessons'} adopted" if made.adopted else ""
     lines = [f"memory: {place.folder} ({place.kind}{count})", *made.said]
     lines += [f"{consent.what} — {consent.how}" for consent in made.open]
-    if made.done.commits:
-        lines.append(f"commit {made.done.commits[-1][:10]}")
+    if made.done.own:
+        lines.append(f"commit {made.done.own[-1][:10]}")
     if call.flag("dry_run") and made.done.plans:
         lines += ["", answer.text]
     return answer._replace(text="\n".join(lines), data={**answer.data, "open": [c._asdict() for c in made.open]})

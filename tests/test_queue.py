@@ -303,3 +303,33 @@ def test_a_note_beside_an_archived_staged_lesson_loses_neither(
     assert subjects.index("learnloop: absorb") == 0 if "learnloop: absorb" in subjects else is_locked
     assert "(read-the-log.md)" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
     assert git(repo, "status", "--short") == ""
+
+
+def test_a_queued_change_is_not_told_with_another_s_commit(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §12: the commits of a change are its own, and none where it is queued."""
+    learnloop("note", NOTE, cwd=repo)
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    git(repo, "add", ".claude/memory/MEMORY.md")
+    learnloop("note", "Brew tea first.", cwd=repo)
+    told = learnloop("archive", SLUG, "--note", "old", "--json", cwd=repo).json
+    assert (told["commits"], told["queued"]) == ([], True)
+    assert git(repo, "log", "-1", "--format=%H %s") == f"{told['earlier'][0]} learnloop: note brew-tea-first"
+
+
+def test_a_change_is_told_with_its_own_commit_alone(repo: Path, memory: Path, learnloop: Run) -> None:
+    """What waited and what was edited by hand is committed first."""
+    file = locked(repo, "index.lock")
+    learnloop("note", NOTE, cwd=repo)
+    file.unlink()
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    told = learnloop("pin", SLUG, "--json", cwd=repo).json
+    made = git(repo, "log", "-3", "--format=%H %s").splitlines()
+    assert [line.partition(" ")[2] for line in made] == [
+        f"learnloop: pin {SLUG}",
+        "learnloop: absorb",
+        f"learnloop: note {SLUG}",
+    ]
+    ids = [line.partition(" ")[0] for line in made]
+    assert (told["commits"], told["earlier"]) == (ids[:1], ids[:0:-1])
