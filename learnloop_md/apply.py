@@ -274,7 +274,8 @@ class _Session:
         rows = self.ledger.agreed.values() if self.ledger else ()
         told = {row.path for row in rows if row.zone == "removed"}  # a staged removal waits, and is told once
         gone = {path: flags for path, flags in differs.items() if flags == " D" or (flags == "D " and path not in told)}
-        removed = [path for path in gone if place.is_lesson(path)]
+        queued = self.commits.queued_as_they_stand()  # what a command of ours removed is not removed by hand
+        removed = [path for path in gone if place.is_lesson(path) and place.in_repo(path) not in queued]
         own = {path: flags for path, flags in differs.items() if flags[0] in " ?!"}
         elsewhere = place.document not in differs and self._is_elsewhere()
         if self.commits.in_use and place.document in own and (why := self.commits.document_waits(loaded)):
@@ -292,7 +293,6 @@ class _Session:
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
         ).run()
-        queued = self.commits.queued_as_they_stand()
         own = {path: flags for path, flags in own.items() if place.in_repo(path) not in queued}
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:

@@ -333,3 +333,19 @@ def test_a_change_is_told_with_its_own_commit_alone(repo: Path, memory: Path, le
     ]
     ids = [line.partition(" ")[0] for line in made]
     assert (told["commits"], told["earlier"]) == (ids[:1], ids[:0:-1])
+
+
+@pytest.mark.parametrize("command", [("rename", SLUG, "stage"), ("undo", SLUG)])
+def test_what_a_queued_command_removed_was_not_removed_by_hand(
+    repo: Path, memory: Path, learnloop: Run, command: tuple[str, ...]
+) -> None:
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    assert learnloop(*command, cwd=repo).code == 0
+    assert not (memory / f"{SLUG}.md").exists()
+    for words in (("status",), ("sync",), ("check",)):
+        ran = learnloop(*words, cwd=repo)
+        assert "by hand" not in ran.out + ran.err, words
+    git(repo, "switch", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s").startswith(f"learnloop: {command[0]}")
