@@ -152,8 +152,8 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        waits = commits.what_waits(final) if commits.queue or not self.waits else self.waits
-        left = len(commits.queue)
+        waits = commits.what_waits(final) if commits.kept or not self.waits else self.waits
+        left = len(commits.kept)
         made = tuple(commits.made)
         told = Done(plans, made, commits.queued, notices, report, final, left_out, waits, left)
         return told._replace(earlier=self.earlier)
@@ -164,7 +164,7 @@ class _Session:
             commits.notices += self._witness()
             self._tell_hooks(loaded)
         nothing = Report((), (), (), ())
-        return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
+        return Done((), tuple(commits.made), bool(commits.kept), tuple(commits.notices), nothing, loaded)
 
     def _witness(self) -> tuple[str, ...]:
         """Take HEAD as seen; what to say where that is not the history that was."""
@@ -183,7 +183,7 @@ class _Session:
         if left:
             self._recover(left)
         loaded = memory.load(self.place)
-        if self.commits.queue:
+        if self.commits.kept:
             waiting.drain(self.commits, loaded)
             loaded = memory.load(self.place)
         self.commits.let_in(loaded)
@@ -193,7 +193,7 @@ class _Session:
     def _keep_queue(self) -> None:
         """Remember at once what was committed of the queue: the command may yet fail."""
         if self.ledger:
-            kept = self.ledger._replace(queue=tuple(self.commits.queue))
+            kept = self.ledger._replace(queue=self.commits.kept)
             if kept != self.ledger:
                 store.save_ledger(self.place, kept)
                 self.ledger = kept
@@ -227,7 +227,7 @@ class _Session:
         kept = self.ledger or Ledger({}, self.commits.now.head)
         if plans:
             kept = kept._replace(loose="", aside="")
-        store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
+        store.save_ledger(self.place, kept._replace(queue=self.commits.kept))
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
         """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""
@@ -385,7 +385,7 @@ class _Session:
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
         commits = self.commits
-        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), self.loose, self.aside)
+        ledger = Ledger(rows, commits.now.head, commits.kept, self.loose, self.aside)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:
@@ -395,7 +395,7 @@ class _Session:
     def _tell_hooks(self, final: Memory) -> None:
         """Record what Claude's hooks may serve; where that cannot be written, they serve nothing."""
         with suppress(UnableError):
-            briefing.record(final, self.asked.today, waiting=len(self.commits.queue))
+            briefing.record(final, self.asked.today, waiting=len(self.commits.kept))
 
 
 def look(place: Place, asked: Asked) -> Done:

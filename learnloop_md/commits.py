@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from learnloop_md import busy, git, githooks, guard, heldback, mergestate, plumbing, store
+from learnloop_md import busy, elsewhere, git, githooks, guard, heldback, mergestate, plumbing, store
 from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
@@ -59,6 +59,7 @@ class Commits:
         self.tree: dict[str, str | None] = {}  # what a commit has of the memory, and which commit it is
         self.tree_of: str | None = None
         self.look_again()
+        self.queue, self.elsewhere = elsewhere.split(place, self.now.head, self.queue)
         self.hold = self._why_not_now()
 
     def look_again(self) -> None:
@@ -157,6 +158,18 @@ class Commits:
         return self.notices[-1]
 
     @property
+    def kept(self) -> tuple[dict[str, Any], ...]:
+        """All that is queued, whatever branch it waits for."""
+        return (*self.elsewhere, *self.queue)
+
+    @property
+    def waits_elsewhere(self) -> str:
+        """Which changes wait for another branch, in words; "" for none."""
+        named = ", ".join(guard.unsecret(elsewhere.subject(item)) for item in self.elsewhere)
+        number = "1 queued change waits" if len(self.elsewhere) == 1 else f"{len(self.elsewhere)} queued changes wait"
+        return f"{number} for the branch it was made on ({named}): HEAD is of another" if named else ""
+
+    @property
     def waits(self) -> str:
         """How many changes wait for their commit, in words."""
         return f"{len(self.queue)} queued {'change waits' if len(self.queue) == 1 else 'changes wait'}"
@@ -228,6 +241,9 @@ class Commits:
 
     def what_waits(self, loaded: Memory) -> str:
         """What of ours is not committed and why, as far as no command can commit it now; "" where nothing is."""
+        return "; ".join(filter(None, (self._what_waits_here(loaded), self.waits_elsewhere)))
+
+    def _what_waits_here(self, loaded: Memory) -> str:
         if self.queue:
             return f"{self.waits}: {self.hold or self._in_the_way_of_the_queue or 'learnloop sync commits it'}"
         if self.made and (self.left_alone(loaded) or any(map(self.in_the_way, self.differing(loaded)))):
@@ -413,7 +429,7 @@ class Commits:
         self.queued = self.queued or bool(was)
         if files:  # else all of it waits already, which was told
             below = {path: entry for path, entry in below.items() if path in files and path in staged}
-            self.queue.append({"message": told, "files": files, "was": was, "below": below})
+            self.queue.append({"message": told, "files": files, "was": was, "below": below, "head": self.now.head})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
 
     @property

@@ -223,6 +223,7 @@ def load_ledger(place: Place) -> Ledger | None:
                 "files": dict(q["files"]),
                 "was": dict(q["was"]),
                 "below": dict(q.get("below", {})),
+                "head": str(q.get("head", "")),
             }
             for q in raw["queue"]
         )

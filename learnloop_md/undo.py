@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from learnloop_md import codify, git, history, lessonfile, reversal, store
+from learnloop_md import codify, elsewhere, git, history, lessonfile, reversal, store
 from learnloop_md.errors import UnableError
 from learnloop_md.lesson import Lesson, merged_events
 from learnloop_md.life import Outcome
@@ -222,7 +222,8 @@ def reversal_of(place: Place, what: str) -> Reversal:
     if ledger and not what:
         _refuse_untold(place, ledger)
     found = reversal.reversal(place, what)
-    queued = [item["message"] for item in (ledger.queue if ledger and not what else ())]
+    here, _ = elsewhere.split(place, git.head(place.repo) if place.repo else "", ledger.queue if ledger else ())
+    queued = [] if what else [item["message"] for item in here]
     known = {step.command for step in history.steps(place)} if queued else set[str]()
     if any(command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")):
         hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"

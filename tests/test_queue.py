@@ -349,3 +349,72 @@ def test_what_a_queued_command_removed_was_not_removed_by_hand(
     git(repo, "switch", "-q", "main")
     learnloop("sync", cwd=repo)
     assert git(repo, "log", "-1", "--format=%s").startswith(f"learnloop: {command[0]}")
+
+
+@pytest.fixture
+def parted(repo: Path, memory: Path, learnloop: Run) -> Path:
+    """A change that was queued on main, and a branch that has not the lesson checked out."""
+    git(repo, "branch", "other")
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    git(repo, "checkout", "-q", "-f", "other")
+    return memory / f"{SLUG}.md"
+
+
+def test_a_change_queued_on_another_branch_waits_and_is_told(repo: Path, parted: Path, learnloop: Run) -> None:
+    """Nothing is lost: it is committed once the lesson is there again."""
+    for _ in range(2):
+        ran = learnloop("sync", cwd=repo)
+        assert "1 queued change waits for the branch it was made on (confirm" in ran.out + ran.err
+        assert learnloop("sync", "--json", cwd=repo).json["queued"] is True
+    assert "1 queued change waits" in learnloop("status", cwd=repo).out
+    git(repo, "checkout", "-q", "main")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: confirm {SLUG}"
+    assert "c1" in parted.read_text()
+    assert git(repo, "status", "--porcelain") == ""
+    assert learnloop("sync", "--json", cwd=repo).json["waiting"] == ""
+
+
+def test_the_branch_in_between_goes_on_as_ever(repo: Path, parted: Path, learnloop: Run) -> None:
+    learnloop("sync", cwd=repo)
+    assert learnloop("note", "Brew tea first.", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s") == "learnloop: note brew-tea-first"
+    assert learnloop("undo", cwd=repo).code == 0
+    git(repo, "checkout", "-q", "--detach")
+    assert learnloop("note", "Warm the cup.", cwd=repo).code == 0
+    git(repo, "checkout", "-q", "other")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == "learnloop: note warm-the-cup"
+    git(repo, "checkout", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert "c1" in parted.read_text()
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: confirm {SLUG}"
+
+
+def test_a_change_queued_on_a_branch_that_comes_in_is_committed_there(repo: Path, parted: Path, learnloop: Run) -> None:
+    learnloop("sync", cwd=repo)
+    git(repo, "merge", "-q", "--no-edit", "main")
+    learnloop("sync", cwd=repo)
+    assert "c1" in parted.read_text()
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: confirm {SLUG}"
+
+
+def test_what_no_branch_can_take_any_more_is_dropped_aloud(repo: Path, parted: Path, learnloop: Run) -> None:
+    git(repo, "branch", "-q", "-D", "main")
+    ran = learnloop("sync", cwd=repo)
+    assert f"dropped the queued change 'confirm {SLUG}'" in ran.err
+    assert "queued" not in learnloop("sync", cwd=repo).err
+
+
+def test_a_change_that_somebody_committed_over_is_dropped_aloud(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    path = memory / f"{SLUG}.md"
+    git(repo, "checkout", "-q", "-f", "main")
+    path.write_text(path.read_text().replace(NOTE, "Stage every file by its name."))
+    git(repo, "commit", "-q", "-a", "-m", "By hand")
+    ran = learnloop("sync", cwd=repo)
+    assert f"dropped the queued change 'confirm {SLUG}': .claude/memory/{SLUG}.md is another since" in ran.err
