@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -293,6 +294,9 @@ class _Session:
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
         ).run()
+        if gone.get(place.values):
+            report = report._replace(what=(*report.what, f"{Path(place.values).name} was removed by hand"))
+        self._refuse_gone(loaded, [path for path in removed if lessonfile.stem(path) in report.slugs])
         own = {path: flags for path, flags in own.items() if place.in_repo(path) not in queued}
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
@@ -302,6 +306,21 @@ class _Session:
         if loaded.blocked is None:
             draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report
+
+    def _refuse_gone(self, loaded: Memory, removed: Sequence[str]) -> None:
+        """Raises UnableError where all lessons of HEAD are gone from the disk: a slip is not committed as a wish."""
+        place, here = self.place, {lesson.path for lesson in loaded.lessons.values()}
+        if len(removed) < 2 or place.repo is None:
+            return
+        self.commits.at_head([place.in_repo(place.document)])
+        held = [place.inner(path) for path, entry in self.commits.tree.items() if entry]
+        if not any(place.is_lesson(path) and (path in here or (place.folder / path).exists()) for path in held):
+            document = place.in_repo(place.document)
+            words = [f":/{place.inside}", *([f":!/{document}"] if (place.folder / place.document).exists() else [])]
+            back = f"git checkout HEAD -- {shlex.join(words)}"  # a document that was begun anew stays, and follows
+            hint = f"bring them back: {back}; if you meant it, commit the removal yourself"
+            message = f"all {len(removed)} lessons that HEAD has are gone from {place.folder}"
+            raise UnableError(message, hint, code="memory-gone")
 
     def _is_elsewhere(self) -> bool:
         """Whether HEAD's history does not hold the commit at which file and entry were last seen to agree."""
