@@ -32,10 +32,10 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     made = [git.head(repo)]
     for row in done.plans:
         made.append(_commit(place, repo, row, made[-1]))
-    git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
     with store.locked(place):
         ledger = store.load_ledger(place) or Ledger({}, made[0])
         store.save_ledger(place, ledger._replace(loose="", aside=name))
+    git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
     return done._replace(commits=tuple(made[1:]), notices=())
 
 

@@ -199,7 +199,7 @@ def _by_fields(path: str, current: bytes, base: bytes, other: bytes) -> bytes | 
     return lessonfile.with_fields(now.text, changes).encode("utf-8", "surrogateescape")
 
 
-_BACK = {"note": "archive", "codify": "restore", "archive": "restore", "pin": "unpin", "unpin": "pin"}
+_BACK = {"note": "forget", "codify": "restore", "archive": "restore", "pin": "unpin", "unpin": "pin"}
 
 
 def _refuse_untold(place: Place, ledger: Ledger) -> None:

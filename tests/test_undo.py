@@ -267,14 +267,16 @@ def test_a_private_change_is_not_mistaken_for_the_one_before(noted: Path, repo: 
 
 
 def test_a_change_that_git_has_half_of_is_not_taken_back_by_half(noted: Path, repo: Path, learnloop: Run) -> None:
-    """A private lesson that git had before there was a remote: its change takes its line out of the document."""
-    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    """A cleanup that changed a private lesson too: of that git has nothing."""
     git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    noted_down = files(noted)
+    assert learnloop("cleanup", "--apply", "--today", "2029-01-01", cwd=repo).code == 0
     before = files(noted)
-    learnloop("confirm", "ada", cwd=repo)
-    assert learnloop("undo", cwd=repo).code == 4
-    assert (noted / f"{SLUG}.md").read_bytes() == before[f"{SLUG}.md"]
-    assert "learnloop: confirm" not in git(repo, "log", "--format=%s").splitlines()
+    assert all(before[f"{slug}.md"] != noted_down[f"{slug}.md"] for slug in (SLUG, "ada"))
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), files(noted)) == (4, 1, before), ran.err
+    assert learnloop("undo", "HEAD", cwd=repo).code == 0
 
 
 def test_a_change_on_another_branch_is_not_mistaken_for_the_one_before(noted: Path, repo: Path, learnloop: Run) -> None:
