@@ -161,7 +161,10 @@ def way_back(cwd: Path, repo: git.Repo | None, folder: Path) -> str:
     is_memory = any(os.path.normpath(f"{inside}/{name}") in held for name in (INDEX, *NOTEBOOKS))
     if not is_memory or any(os.path.lexists(repo.root / path) for path in held):
         return ""
-    return f"git has it, bring it back: git checkout HEAD -- {shlex.quote(os.path.relpath(folder, cwd))}"
+    is_below = cwd.resolve().is_relative_to(repo.root)
+    git_at = ["git"] if is_below else ["git", "-C", str(repo.root)]
+    path = os.path.relpath(folder, cwd.resolve()) if is_below else inside
+    return f"git has it, bring it back: {shlex.join([*git_at, 'checkout', 'HEAD', '--', path])}"
 
 
 def is_notebook(folder: Path) -> bool:

@@ -66,7 +66,16 @@ def told_of(place: Place, loaded: Memory, name: str) -> Told:
     now = loaded.lessons.get(slug)
     inner = now.path if now else hurt.get(slug, "")
     path = place.in_repo(inner) if inner else next((row.path for row in rows), "")
-    return Told(slug, now, path, chronicle.versions(place, {slug: rows})[slug], slug in hurt)
+    versions = [_uncertain(slug, version) for version in chronicle.versions(place, {slug: rows})[slug]]
+    return Told(slug, now, path, versions, slug in hurt)
+
+
+def _uncertain(slug: str, version: Version) -> Version:
+    """A version without what is said of other lessons, where a shallow clone ends and it came with all the rest."""
+    step = version.step
+    if not step.is_cut or slug in step.named:
+        return version
+    return version._replace(step=step._replace(subject="what came before it is not here", why=""), change="edit")
 
 
 def _earlier(found: dict[str, list[chronicle.Trace]]) -> dict[str, str]:
@@ -118,7 +127,7 @@ def _event(record: Record, path: str) -> dict[str, Any]:
         **record.event._asdict(),
         "commit": step.commit if step else "",
         "date": step.date if step else "",
-        "author": step.author if step else "",
+        "author": step.author if step and not step.is_cut else "",
         "path": path,
         "line": record.line,
         "removed_in": removed.commit if removed else "",
@@ -160,6 +169,8 @@ def _event_line(record: Record) -> str:
 
 
 def _who(step: Step, *, day: bool = True) -> str:
+    if step.is_cut and not day:
+        return f"{step.commit[:10]} or before it"
     return f"{step.commit[:10]}  {step.date + '  ' if day else ''}{visible(step.author)}"
 
 

@@ -46,6 +46,13 @@ def test_the_way_back_is_told_from_below_the_root_too(held: Path, repo: Path, le
     assert "git checkout HEAD -- .claude/memory" in ran.err
 
 
+def test_the_way_back_is_told_in_a_linked_worktree_too(held: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "worktree", "add", "-q", "../linked", "-b", "linked")
+    shutil.rmtree(held)
+    ran = learnloop("status", cwd=repo.parent / "linked")
+    assert f"git -C {repo} checkout HEAD -- .claude/memory" in ran.err
+
+
 def test_a_folder_of_the_setting_is_brought_back_too(repo: Path, learnloop: Run) -> None:
     assert learnloop("init", "--dir", "notes", cwd=repo).code == 0
     shutil.rmtree(repo / "notes")

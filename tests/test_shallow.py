@@ -120,6 +120,14 @@ def test_why_says_nothing_of_a_cut_where_it_holds_all_of_the_lesson(noted: Path,
     assert "shallow" in learnloop("why", "brew-tea-first", cwd=clone).err
 
 
+def test_why_tells_of_no_other_lesson_and_no_author_where_the_clone_ends(noted: Path, learnloop: Run) -> None:
+    clone = shallow(noted, 1)
+    ran = learnloop("why", "brew-tea-first", cwd=clone)
+    assert ("confirm" in ran.out, "or before it" in ran.out) == (False, True), ran.out
+    told = learnloop("why", "brew-tea-first", "--json", cwd=clone).json
+    assert [row["author"] for row in told["seen"]] == [""]
+
+
 def test_the_report_says_that_the_past_is_cut(noted: Path, learnloop: Run) -> None:
     assert "shallow" in learnloop("report", cwd=shallow(noted, 1)).err
 
