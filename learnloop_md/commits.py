@@ -429,8 +429,9 @@ class Commits:
         self.queued = self.queued or bool(was)
         if files:  # else all of it waits already, which was told
             below = {path: entry for path, entry in below.items() if path in files and path in staged}
-            self.queue.append({"message": told, "files": files, "was": was, "below": below, "head": self.now.head})
+            self.queue.append({"message": told, "files": files, "was": was, "below": below})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
+            self.queue[-1]["head"] = self.now.head  # the history that it is about
 
     @property
     def before_rebase(self) -> bool:
