@@ -19,11 +19,13 @@ def told(place: Place, done: Done, outcome: Outcome, *, dry_run: bool = False) -
         "action": outcome.action,
         "slug": outcome.slug,
         "state": outcome.state,
-        "commits": list(done.commits),
+        "commits": list(done.own),
         "queued": done.queued,
         "paths": paths,
         **outcome.more,
     }
+    if done.earlier:
+        data["earlier"] = list(done.commits[: done.earlier])
     notices = [*done.notices, *_absorbed(done), *_over_budget(place, done)]
     if place.repo is None and paths and not dry_run:
         notices.append("no git here: files only, no history")
@@ -80,7 +82,7 @@ def _words(place: Place, done: Done, outcome: Outcome) -> list[str]:
         return [f"unchanged{_reason(outcome)}"]
     line = outcome.headline or f"{outcome.action} {outcome.slug}"
     state = f", {outcome.state}" if outcome.state else ""
-    commit = f" ({done.commits[-1][:10]})" if done.commits else ""
+    commit = f" ({done.own[-1][:10]})" if done.own else ""
     return [f"{visible(line)}{state}{commit}", *said]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -50,6 +51,12 @@ class Done(NamedTuple):
     left: int = 0  # queued changes
     differing: tuple[str, ...] = ()  # what a commit is to bring to HEAD, by path in the repository; look() alone tells
     unreadable: tuple[str, ...] = ()  # what differs from HEAD and is left as it is; the same
+    earlier: int = 0  # how many of the commits are not the command's own: of the queue and of hand edits, made first
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The commits of what the command itself did."""
+        return self.commits[self.earlier :]
 
 
 Build = Callable[[Draft], object]
@@ -108,7 +115,8 @@ class _Session:
         self.command = os.urandom(4).hex()
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
-        self.loose = self.ledger.loose if self.ledger else ""
+        self.loose, self.aside = (self.ledger.loose, self.ledger.aside) if self.ledger else ("", "")
+        self.earlier = 0  # commits that were made before those of the command itself
         self.waits = ""  # why the document's changes are not committed
         self.commits = Commits(place, self.ledger, asked)
         self.author = named_after(self.commits.name)
@@ -117,6 +125,7 @@ class _Session:
     def work(self, build: Build, *, absorbing: bool = True) -> Done:
         commits = self.commits
         loaded = self._tidy()
+        self.earlier = len(commits.made)
         run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
         report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
@@ -130,6 +139,7 @@ class _Session:
         commits.keep_private(loaded, final)
         for plan in plans:
             self._scan(plan)
+            commits.refuse_private_rule(plan)
             commits.refuse_foreign_work(plan)
         for plan in second.plans:
             trust.refuse_new(self.place, plan.edits)
@@ -143,9 +153,11 @@ class _Session:
                 commits.notices += self._witness()
         left_out = second.left_out or draft.left_out
         notices = tuple(dict.fromkeys(commits.notices))
-        waits = commits.what_waits(final) if commits.queue or not self.waits else self.waits
-        left = len(commits.queue)
-        return Done(plans, tuple(commits.made), commits.queued, notices, report, final, left_out, waits, left)
+        waits = commits.what_waits(final) if commits.kept or not self.waits else self.waits
+        left = len(commits.kept)
+        made = tuple(commits.made)
+        told = Done(plans, made, commits.queued, notices, report, final, left_out, waits, left)
+        return told._replace(earlier=self.earlier)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -153,7 +165,7 @@ class _Session:
             commits.notices += self._witness()
             self._tell_hooks(loaded)
         nothing = Report((), (), (), ())
-        return Done((), tuple(commits.made), bool(commits.queue), tuple(commits.notices), nothing, loaded)
+        return Done((), tuple(commits.made), bool(commits.kept), tuple(commits.notices), nothing, loaded)
 
     def _witness(self) -> tuple[str, ...]:
         """Take HEAD as seen; what to say where that is not the history that was."""
@@ -172,7 +184,7 @@ class _Session:
         if left:
             self._recover(left)
         loaded = memory.load(self.place)
-        if self.commits.queue:
+        if self.commits.kept:
             waiting.drain(self.commits, loaded)
             loaded = memory.load(self.place)
         self.commits.let_in(loaded)
@@ -182,7 +194,7 @@ class _Session:
     def _keep_queue(self) -> None:
         """Remember at once what was committed of the queue: the command may yet fail."""
         if self.ledger:
-            kept = self.ledger._replace(queue=tuple(self.commits.queue))
+            kept = self.ledger._replace(queue=self.commits.kept)
             if kept != self.ledger:
                 store.save_ledger(self.place, kept)
                 self.ledger = kept
@@ -216,7 +228,9 @@ class _Session:
         for plan in plans:
             waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
-        store.save_ledger(self.place, kept._replace(queue=tuple(self.commits.queue)))
+        if plans:
+            kept = kept._replace(loose="", aside="")
+        store.save_ledger(self.place, kept._replace(queue=self.commits.kept))
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
         """Write and commit the plans; a journal lets the next command finish what a crash interrupts."""
@@ -224,9 +238,8 @@ class _Session:
         journalled = Journal(self.command, self.commits.now.branch, plans)
         if plans and self.commits.hold != "hook":
             journal.save(self.place, journalled)
-        before = 0
         for done, plan in enumerate(plans):
-            before = len(self.commits.made) if done == len(absorbed) else before
+            self.earlier = len(self.commits.made) if done <= len(absorbed) else self.earlier
             try:
                 self._apply(plan)
             except WriteError as error:  # every file of this plan is as it was
@@ -239,9 +252,22 @@ class _Session:
                 if all(self._on_disk(edit.path) == edit.before for edit in plan.edits):
                     journal.shorten(self.place, journalled, done)
                 raise
+        self.earlier = self.earlier if built else len(self.commits.made)
+        self._tell_undo(built, self.earlier)
+
+    def _tell_undo(self, built: Sequence[Plan], before: int) -> None:
+        """Keep in mind a last change that undo does not find in the memory's history, or not all of it."""
+        commits, place = self.commits, self.place
+        private = [plan for plan in built if any(edit.path in commits.private_paths for edit in plan.edits)]
+        inside = [path for files in commits.files[before:] for path in files if place.covers(path)]
+        if not commits.in_use or (not private and (commits.queued or inside)):
+            known = True
+        elif private or len(commits.made) > before or any(plan.edits for plan in built):
+            known = False
+        else:
+            return
         if built:
-            in_git = len(self.commits.made) > before or self.commits.queued or not self.commits.in_use
-            self.loose = "" if in_git else plan_subject(built[-1])
+            self.loose, self.aside = "" if known else plan_subject((private or built)[-1]), ""
 
     # --- absorbing ---------------------------------------------------------------------------------------------------
 
@@ -252,7 +278,8 @@ class _Session:
         rows = self.ledger.agreed.values() if self.ledger else ()
         told = {row.path for row in rows if row.zone == "removed"}  # a staged removal waits, and is told once
         gone = {path: flags for path, flags in differs.items() if flags == " D" or (flags == "D " and path not in told)}
-        removed = [path for path in gone if place.is_lesson(path)]
+        queued = self.commits.queued_as_they_stand()  # what a command of ours removed is not removed by hand
+        removed = [path for path in gone if place.is_lesson(path) and place.in_repo(path) not in queued]
         own = {path: flags for path, flags in differs.items() if flags[0] in " ?!"}
         elsewhere = place.document not in differs and self._is_elsewhere()
         if self.commits.in_use and place.document in own and (why := self.commits.document_waits(loaded)):
@@ -270,7 +297,9 @@ class _Session:
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
         ).run()
-        queued = self.commits.queued_as_they_stand()
+        if gone.get(place.values):
+            report = report._replace(what=(*report.what, f"{Path(place.values).name} was removed by hand"))
+        self._refuse_gone(loaded, [path for path in removed if lessonfile.stem(path) in report.slugs])
         own = {path: flags for path, flags in own.items() if place.in_repo(path) not in queued}
         clashing = {loaded.lessons[slug].path for slug in report.left if slug in loaded.lessons}
         for path in own:
@@ -280,6 +309,21 @@ class _Session:
         if loaded.blocked is None:
             draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report
+
+    def _refuse_gone(self, loaded: Memory, removed: Sequence[str]) -> None:
+        """Raises UnableError where all lessons of HEAD are gone from the disk: a slip is not committed as a wish."""
+        place, here = self.place, {lesson.path for lesson in loaded.lessons.values()}
+        if len(removed) < 2 or place.repo is None:
+            return
+        self.commits.at_head([place.in_repo(place.document)])
+        held = [place.inner(path) for path, entry in self.commits.tree.items() if entry]
+        if not any(place.is_lesson(path) and (path in here or (place.folder / path).exists()) for path in held):
+            document = place.in_repo(place.document)
+            words = [f":/{place.inside}", *([f":!/{document}"] if (place.folder / place.document).exists() else [])]
+            back = f"git checkout HEAD -- {shlex.join(words)}"  # a document that was begun anew stays, and follows
+            hint = f"bring them back: {back}; if you meant it, commit the removal yourself"
+            message = f"all {len(removed)} lessons that HEAD has are gone from {place.folder}"
+            raise UnableError(message, hint, code="memory-gone")
 
     def _is_elsewhere(self) -> bool:
         """Whether HEAD's history does not hold the commit at which file and entry were last seen to agree."""
@@ -363,7 +407,7 @@ class _Session:
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
         commits = self.commits
-        ledger = Ledger(rows, commits.now.head, tuple(commits.queue), self.loose)
+        ledger = Ledger(rows, commits.now.head, commits.kept, self.loose, self.aside)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:
@@ -373,7 +417,7 @@ class _Session:
     def _tell_hooks(self, final: Memory) -> None:
         """Record what Claude's hooks may serve; where that cannot be written, they serve nothing."""
         with suppress(UnableError):
-            briefing.record(final, self.asked.today, waiting=len(self.commits.queue))
+            briefing.record(final, self.asked.today, waiting=len(self.commits.kept))
 
 
 def look(place: Place, asked: Asked) -> Done:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from learnloop_md import apply, git, plan, plumbing
+from learnloop_md import apply, git, plan, plumbing, store
 from learnloop_md.apply import Build, Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.place import Place
 from learnloop_md.plan import Edit, Plan
+from learnloop_md.store import Ledger
 
 
 def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
@@ -31,6 +32,9 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     made = [git.head(repo)]
     for row in done.plans:
         made.append(_commit(place, repo, row, made[-1]))
+    with store.locked(place):
+        ledger = store.load_ledger(place) or Ledger({}, made[0])
+        store.save_ledger(place, ledger._replace(loose="", aside=name))
     git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
     return done._replace(commits=tuple(made[1:]), notices=())
 

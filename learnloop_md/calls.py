@@ -132,6 +132,7 @@ class Call(NamedTuple):
         try:
             return apply.look(where, self.asked)
         except LearnloopError as error:
-            if not isinstance(error, RefusedError) and error.code != "conflict":
+            if not isinstance(error, RefusedError) and error.code not in ("conflict", "memory-gone"):
                 raise
-            return apply.unabsorbed(where, self.asked, f"not absorbed: {error.message}")
+            way_out = f" — {error.hint}" if error.code == "memory-gone" else ""
+            return apply.unabsorbed(where, self.asked, f"not absorbed: {error.message}{way_out}")

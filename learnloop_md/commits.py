@@ -7,8 +7,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from learnloop_md import busy, git, githooks, guard, heldback, mergestate, plumbing, store
-from learnloop_md.errors import UnableError
+from learnloop_md import busy, elsewhere, git, githooks, guard, heldback, mergestate, plumbing, store
+from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.journal import Journal
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
@@ -45,6 +45,7 @@ class Commits:
         self.asked = asked
         self.notices: list[str] = []
         self.made: list[str] = []
+        self.files: list[Collection[str]] = []  # of each commit that was made
         self.queued = False
         self.unfinished = False  # written, but neither committed nor queued
         self.private_paths: set[str] = set()  # paths of the memory that git must not get
@@ -58,6 +59,7 @@ class Commits:
         self.tree: dict[str, str | None] = {}  # what a commit has of the memory, and which commit it is
         self.tree_of: str | None = None
         self.look_again()
+        self.queue, self.elsewhere = elsewhere.split(place, self.now.head, self.queue)
         self.hold = self._why_not_now()
 
     def look_again(self) -> None:
@@ -156,6 +158,18 @@ class Commits:
         return self.notices[-1]
 
     @property
+    def kept(self) -> tuple[dict[str, Any], ...]:
+        """All that is queued, whatever branch it waits for."""
+        return (*self.elsewhere, *self.queue)
+
+    @property
+    def waits_elsewhere(self) -> str:
+        """Which changes wait for another branch, in words; "" for none."""
+        named = ", ".join(guard.unsecret(elsewhere.subject(item)) for item in self.elsewhere)
+        number = "1 queued change waits" if len(self.elsewhere) == 1 else f"{len(self.elsewhere)} queued changes wait"
+        return f"{number} for the branch it was made on ({named}): HEAD is of another" if named else ""
+
+    @property
     def waits(self) -> str:
         """How many changes wait for their commit, in words."""
         return f"{len(self.queue)} queued {'change waits' if len(self.queue) == 1 else 'changes wait'}"
@@ -186,6 +200,18 @@ class Commits:
                 hint = "commit or stash it first, so that your edit and ours stay apart"
                 raise UnableError(f"{path} has changes that are not committed", hint, code="dirty-target")
 
+    def refuse_private_rule(self, plan: Plan) -> None:
+        """Raises RefusedError where codifying would put words and name of a private lesson into git (design §2)."""
+        repo, private = self.place.repo, [slug for slug in plan.slugs if slug in self.private_slugs]
+        if repo is None or plan.change != "codify" or not private:
+            return
+        for edit in plan.edits:
+            path = "" if edit.path in self.private_paths else self.place.in_git(edit.path)
+            if path and not git.ignored(repo, [path]):
+                message = f"{private[0]} is private and stays out of git, {path} does not"
+                hint = "use a file that git ignores, as --into CLAUDE.local.md, or give the lesson another type"
+                raise RefusedError(message, hint, code="private")
+
     def in_the_way(self, path: str) -> str:
         """What a person has in git's index under a path of ours, "" where nothing."""
         flag, told = self._staged_as(path), guard.unsecret_path(path)
@@ -215,6 +241,9 @@ class Commits:
 
     def what_waits(self, loaded: Memory) -> str:
         """What of ours is not committed and why, as far as no command can commit it now; "" where nothing is."""
+        return "; ".join(filter(None, (self._what_waits_here(loaded), self.waits_elsewhere)))
+
+    def _what_waits_here(self, loaded: Memory) -> str:
         if self.queue:
             return f"{self.waits}: {self.hold or self._in_the_way_of_the_queue or 'learnloop sync commits it'}"
         if self.made and (self.left_alone(loaded) or any(map(self.in_the_way, self.differing(loaded)))):
@@ -363,6 +392,7 @@ class Commits:
         if self.tree_of == self.now.head:
             self.tree, self.tree_of = {**self.tree, **files}, made
         self.made.append(made)
+        self.files.append(files.keys())
         self.now = self.now._replace(head=made)
 
     # --- later -------------------------------------------------------------------------------------------------------
@@ -401,6 +431,7 @@ class Commits:
             told = message(without(plan, self.private_slugs))
             self.queue.append({"message": told, "files": files, "was": was, "below": below})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
+            self.queue[-1]["head"] = self.now.head  # the history that it is about
 
     @property
     def before_rebase(self) -> bool:

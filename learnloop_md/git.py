@@ -249,6 +249,21 @@ def is_shallow(repo: Repo) -> bool:
     return (repo.common_dir / "shallow").exists()
 
 
+def cut_off(repo: Repo) -> frozenset[str]:
+    """The commits at which the clone's history was cut off: git shows all that they hold as added by them."""
+    try:
+        return frozenset((repo.common_dir / "shallow").read_text(encoding="ascii").split())
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, ValueError) as error:
+        raise GitError(f"git's list of shallow commits cannot be read: {error}") from error
+
+
+def too_shallow(what: str) -> UnableError:
+    """What to say where only a commit before those that the clone holds could tell."""
+    return UnableError(f"this clone is shallow: {what}", "run: git fetch --unshallow", code="shallow-clone")
+
+
 def is_sparse(repo: Repo) -> bool:
     """Whether only a part is checked out: what is not there is not gone."""
     return (repo.git_dir / "info" / "sparse-checkout").exists()
@@ -270,18 +285,21 @@ def author(where: Path) -> str:
 
 
 def last_authors(repo: Repo, folder: str) -> dict[str, str]:
-    """Who made the newest commit of each file in a folder, by name; not of files that are not committed."""
+    """Who made the newest commit of each file in a folder, by name; not of files that are not committed.
+
+    Of what the oldest commit of a shallow clone holds nobody knows: it is nobody's own.
+    """
     if not head(repo):
         return {}
     raw = call(
-        repo.root, "log", "--format=%x01%an", "--name-only", "--no-renames", "-z", "HEAD", "--", folder or "."
+        repo.root, "log", "--format=%x01%H%an", "--name-only", "--no-renames", "-z", "HEAD", "--", folder or "."
     ).stdout
     found: dict[str, str] = {}
-    name = ""
+    name, cut, width = "", cut_off(repo), len(head(repo))
     for word in raw.decode(errors="surrogateescape").split("\0"):
         said = word.lstrip("\n")
         if said.startswith("\x01"):
-            name = said[1:]
+            name = _UNTOLD if said[1 : width + 1] in cut else said[width + 1 :]
         elif said:
             found.setdefault(said, name)
     return found
@@ -299,9 +317,11 @@ def line_authors(repo: Repo, path: str) -> list[str]:
     # blame itself would ask .mailmap, in which whoever commits may give their lines to another.
     told = call(repo.root, "log", "--no-walk", "--no-mailmap", "--format=%H %an", *commits, "--").stdout
     names = dict(row.split(" ", 1) for row in told.decode(errors="surrogateescape").split("\n") if row)
+    names |= dict.fromkeys(cut_off(repo), _UNTOLD)
     return [names.get(commit, "") for commit in lines]
 
 
+_UNTOLD = "somebody (this clone is shallow)"
 _BLAMED = re.compile(rb"[0-9a-f]{40,64} \d+ \d+")  # what stands above each line, which begins with a tab
 
 

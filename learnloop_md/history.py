@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from git import Repo as GitPython
 
 LOOK_BACK = 200  # commits
+CUT = "this clone is shallow: its oldest commit stands for all before it (git fetch --unshallow)"
 _TRANSPLANTED = 20  # commits of the document: a command follows a rebase soon
 
 
@@ -42,6 +43,7 @@ class Step(NamedTuple):
     renames: dict[str, str]  # new lesson: old lesson
     is_merge: bool = False
     why: str = ""  # the message without subject and trailers
+    is_cut: bool = False  # a shallow clone ends here: what it did itself cannot be told from its files
 
     @property
     def key(self) -> str:
@@ -184,6 +186,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
         renames,
         len(row.parents) > 1,
         _reason(row.message),
+        row.is_cut,
     )
 
 
@@ -197,6 +200,8 @@ def _reason(message: str) -> str:
 
 def change_of(place: Place, step: Step) -> str:
     """What a commit did: as its trailers say, else (squashed, amended, made by hand) as its lesson files say."""
+    if step.is_cut:
+        return step.change or "edit"
     return step.change if step.change and step.is_whole else _told(place, step)
 
 
@@ -310,6 +315,8 @@ class Sides:
             found = self._at(row.commit, slug, raw, zone)
             if found is None:
                 return None
+            if row.is_cut:
+                return None
             if row.parents and self._at(row.parents[0], slug, raw, zone):
                 continue
             changed = trailer(row.message, "Learnloop-Change")  # what absorb commits may be a person's
@@ -346,11 +353,17 @@ def text_before(place: Place, slug: str) -> tuple[str, str] | None:
 
 @_asking()
 def state_before(place: Place, path: str) -> str:
-    """The last state of a lesson that was not archived, "" where history does not tell."""
+    """The last state of a lesson that was not archived, "" where history does not tell.
+
+    Raises UnableError where a shallow clone holds no such state.
+    """
+    cut = git.cut_off(_repo(place))
     for commit in _commits(place, [place.in_repo(path)]):
         lesson = lesson_in(place, path, _blob(commit, place.in_repo(path)))
         if lesson and lesson.state != "archived":
             return lesson.state
+        if commit.hexsha in cut:
+            raise git.too_shallow(f"the state of {lessonfile.stem(path)} before it was archived is not in it")
     return ""
 
 

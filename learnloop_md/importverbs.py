@@ -178,7 +178,7 @@ def _with_runs(call: Call, place: Place, done: Done, runs: list[Run]) -> Done:
     """Keep how runs ended, without a note that holds a secret; what came in and they are one answer."""
     kept = [run._replace(note="" if guard.find_secrets(run.note) else run.note) for run in runs]
     for row in running.record(place, call.asked, kept, f"import {len(kept)} runs", "import"):
-        commits, notices = done.commits + row.commits, done.notices + row.notices
+        commits, notices = done.commits + row.own, done.notices + row.notices
         queued = done.queued or row.queued
         done = done._replace(plans=done.plans + row.plans, commits=commits, queued=queued, notices=notices)
     return done

@@ -98,6 +98,7 @@ def _init_repository(options: Options) -> Initialised:
         )
     if repo.is_linked_worktree:
         raise UnableError("this is a linked worktree", f"run init in the main checkout: {root}", code="linked-worktree")
+    _refuse_gone(options, repo, folder)
     if any((folder / other).is_file() for other in place.NOTEBOOKS):
         raise UnableError(
             f"{name} holds a notebook already; MEMORY.md and memory.md never share a folder",
@@ -118,6 +119,13 @@ def _init_repository(options: Options) -> Initialised:
     claude_own = claude.default_memory(root, repo)
     copies, open_ = _copies(claude_own, folder, options.yes)
     return _finish(where, options, files, config, values, copies, said, open_, keep_out=[local])
+
+
+def _refuse_gone(options: Options, repo: git.Repo | None, folder: Path) -> None:
+    """Raises UnableError where a memory was removed and HEAD still has it: an empty one over it would seal the loss."""
+    if back := place.way_back(options.cwd, repo, folder):
+        hint = f"{back}; to begin anew, commit the removal first"
+        raise UnableError(f"the memory in {folder} is gone from the disk, not from HEAD", hint, code="memory-gone")
 
 
 def _with_memory(file: Path, folder: Path) -> str:
@@ -212,6 +220,7 @@ def _init_native(options: Options) -> Initialised:
     if not options.asked.dry_run:
         folder.mkdir(parents=True, exist_ok=True)
     around = git.find(folder)
+    _refuse_gone(options, around, folder)
     hidden = around and around.root != folder.resolve() and git.ignored_by(around, _index_in(around, folder))
     if (around is None or hidden) and not options.asked.dry_run:
         git.call(folder, "init", "-q", "-b", "main")
@@ -338,6 +347,7 @@ def _init_skill(options: Options) -> Initialised:
     if folder.is_symlink() or any(path.name == place.INDEX for path in folder.glob("*.md")):
         raise UnableError(f"{folder} cannot hold a notebook (a link, or a MEMORY.md stands there)", "move it first")
     where = place.at(folder, "skill", "init --skill")
+    _refuse_gone(options, where.repo, folder)
     before = _text(skill / "SKILL.md")
     after = with_contract(before, where.document)
     # Unknown keys or too many lines are its owner's affair; without a head nothing loads the skill, or its memory.

@@ -69,6 +69,7 @@ class Overview(NamedTuple):
     tokens: tuple[tuple[str, int], ...]  # day and what a session loads from then on
     quarantined: int
     private: int
+    is_cut: bool = False  # a shallow clone: its oldest commit stands for all before it
 
     @property
     def counts(self) -> dict[str, int]:
@@ -123,6 +124,7 @@ def overview(memory: Memory, today: str, read_other: ReadOther) -> Overview:
         tuple(_tokens(memory, steps, today)),
         len(memory.quarantined),
         len(memory.private),
+        any(step.is_cut for step in steps),
     )
 
 

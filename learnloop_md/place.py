@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -107,6 +108,10 @@ class Place(NamedTuple):
         prefix = f"{self.inside}/" if self.inside else ""
         return path.removeprefix(prefix) if path.startswith(prefix) else ""
 
+    def covers(self, path: str) -> bool:
+        """Whether a path of the repository is in the memory's folder, or its state's."""
+        return path == self.values_in_repo or bool(self.inner(path))
+
     def is_lesson(self, path: str) -> bool:
         """Whether a lesson file may stand at a path of the memory: below no folder that begins with a dot."""
         among = not self.lessons or path.startswith(f"{self.lessons}/")
@@ -145,7 +150,25 @@ def find(cwd: Path, memory: str = "", finder: Finder = git.find) -> Place:
     folder, why = project_folder(cwd, repo)
     if (folder / INDEX).is_file() or (folder.is_dir() and any(folder.glob("*.md"))):
         return _at(folder, why, repo, finder)
-    raise UnableError(f"no memory here, nor Claude's own in {folder}", "run: learnloop init", code="no-memory")
+    places = (folder, repo and repo.main_root / ".claude" / "memory", skill and skill / "references")
+    hint = next(filter(None, (way_back(cwd, repo, one) for one in places if one)), "run: learnloop init")
+    raise UnableError(f"no memory here, nor Claude's own in {folder}", hint, code="no-memory")
+
+
+def way_back(cwd: Path, repo: git.Repo | None, folder: Path) -> str:
+    """How to bring back a memory that HEAD has in a folder and of which nothing is there; "" where it is not so."""
+    repo = git.find(repo.main_root) if repo and repo.is_linked_worktree else repo
+    inside = os.path.relpath(folder, repo.root) if repo else ".."
+    if repo is None or inside.split(os.sep)[0] == "..":
+        return ""
+    held = [path for path in git.entries(repo, "HEAD", [inside]) if path.endswith(".md")]
+    is_memory = any(os.path.normpath(f"{inside}/{name}") in held for name in (INDEX, *NOTEBOOKS))
+    if not is_memory or any(os.path.lexists(repo.root / path) for path in held):
+        return ""
+    is_below = cwd.resolve().is_relative_to(repo.root)
+    git_at = ["git"] if is_below else ["git", "-C", str(repo.root)]
+    path = os.path.relpath(folder, cwd.resolve()) if is_below else inside
+    return f"git has it, bring it back: {shlex.join([*git_at, 'checkout', 'HEAD', '--', path])}"
 
 
 def is_notebook(folder: Path) -> bool:
@@ -163,7 +186,8 @@ def _set(repo: git.Repo, memory: str, finder: Finder) -> Place:
         raise UsageError(f"the setting memory = {memory!r} leads out of {root}", "name a folder inside it")
     if not folder.is_dir():
         message = f"no memory here; the setting memory names {folder}"
-        raise UnableError(message, "run: learnloop init, or mend the setting", code="no-memory")
+        hint = way_back(repo.main_root, repo, folder) or "run: learnloop init, or mend the setting"
+        raise UnableError(message, hint, code="no-memory")
     return _at(folder, f"the setting memory in {root}", repo, finder)
 
 
@@ -183,14 +207,14 @@ def given(cwd: Path, memory: str, option: str, finder: Finder = git.find) -> Pla
     if not folder.is_dir():
         raise UnableError(
             f"{option}: there is no folder {folder}",
-            "run: learnloop init, or name another folder",
+            way_back(cwd, finder(cwd), folder) or "run: learnloop init, or name another folder",
             code="no-memory",
         )
     if not _document(folder, "") and not is_notebook(folder) and not any(map(_is_lesson, folder.glob("*.md"))):
         inside = folder / ".claude" / "memory"
         raise UnableError(
             f"{option}: {folder} is not a memory (no {INDEX}, no {NOTEBOOKS[0]})",
-            f"name {inside}" if inside.is_dir() else "run: learnloop init",
+            way_back(cwd, finder(cwd), folder) or (f"name {inside}" if inside.is_dir() else "run: learnloop init"),
             code="no-memory",
         )
     return _at(folder, option, finder(cwd), finder)

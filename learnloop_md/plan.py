@@ -71,7 +71,9 @@ def without(plan: Plan, slugs: Collection[str]) -> Plan:
         return plan
     why = "\n".join(line for line in plan.why.split("\n") if not named.search(line))
     subject = "" if named.search(plan.subject) else plan.subject
-    return plan._replace(slugs=tuple(slug for slug in plan.slugs if slug not in slugs), why=why, subject=subject)
+    left = tuple(slug for slug in plan.slugs if slug not in slugs)
+    subject = subject if left or subject else f"learnloop: {plan.change} what stays out of git"
+    return plan._replace(slugs=left, why=why, subject=subject)
 
 
 def naming(slugs: Collection[str]) -> re.Pattern[str]:

@@ -26,6 +26,7 @@ class _Version(NamedTuple):
     commit: str
     author: str
     lesson: Lesson
+    is_cut: bool  # whether a shallow clone ends here: who brought its events is not known
 
 
 class Judge:
@@ -108,12 +109,15 @@ class Judge:
         who: dict[tuple[str, Event], str] = {}
         for version in versions:
             for event in version.lesson.seen:
-                who.setdefault((version.path, event), version.author)
+                who.setdefault((version.path, event), "" if version.is_cut else version.author)
         judged = []
         for slug, path in paths.items():
             lesson = after.lessons[slug]
-            authors = sorted({who.get((path, event), _UNCOMMITTED) for event in lesson.seen})
+            by = {who.get((path, event), _UNCOMMITTED) for event in lesson.seen}
+            authors = sorted(by - {""})
             if len(authors) < wanted and (_is_in_force(lesson) or path in risen):
+                if "" in by:
+                    raise git.too_shallow(f"who saw {slug} is not in it, and policy.authors asks for it")
                 done = "is codified" if lesson.state == "archived" and lesson.codified_in else "is made current"
                 number = f"{len(authors)} {'author' if len(authors) == 1 else 'authors'}"
                 on = f"on sightings of {number} ({', '.join(authors) or 'nobody'})"
@@ -150,7 +154,7 @@ class Judge:
             for path, (_, blob) in row.changes.items():
                 reading = lessonfile.read(path, texts[blob]) if path in owner and blob else None
                 if isinstance(reading, lessonfile.Reading):
-                    found.append(_Version(owner[path], row.commit, row.author, reading.lesson))
+                    found.append(_Version(owner[path], row.commit, row.author, reading.lesson, row.is_cut))
         return found
 
     def _codified_directly(self, found: list[Change]) -> list[Found]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learnloop_md import managed, memory, store
+from learnloop_md import history, managed, memory, store
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import RefusedError, UnableError
@@ -23,15 +23,16 @@ def report(call: Call) -> Answer:
     found = overview(memory.load(place), call.today, read_other)
     wanted = call.named("html")
     data = as_data(found)
+    told = (history.CUT,) if found.is_cut else ()
     if not wanted:
-        return Answer(_short(found), data)
+        return Answer(_short(found), data, told)
     made = page(found).encode("utf-8", "replace")
     if wanted == "-":
-        return Answer(made.decode(), data)
+        return Answer(made.decode(), data, told)
     path = call.cwd / wanted
     _write(path, made)
     return Answer(
-        f"wrote {visible(wanted)}: {len(found.rows)} lessons, {len(made):,} bytes", {**data, "html": str(path)}
+        f"wrote {visible(wanted)}: {len(found.rows)} lessons, {len(made):,} bytes", {**data, "html": str(path)}, told
     )
 
 

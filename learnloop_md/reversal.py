@@ -68,7 +68,7 @@ def _standing(place: Place, everything: list[Step]) -> list[Standing]:
         left = tuple(slug for slug in step.slugs if slug not in gone)
         if not left and (step.slugs or step.key in undone):
             continue
-        if step.change == "undo" and step.is_whole:
+        if step.change == "undo" and step.is_whole and not step.is_cut:
             for key in step.undoes:
                 undone.setdefault(key, set()).update(step.slugs)
             returned |= {(path, after) for path, (_, after) in step.changes.items() if history.lesson_of(place, path)}
@@ -94,6 +94,7 @@ def reversal(place: Place, what: str) -> Reversal:
         parts = _last_change(place, everything, slug)
     else:
         parts = _of_revision(place, everything, what)
+    _refuse_cut(everything, parts)
     if not parts:
         raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", _HINT, code="nothing-to-undo")
     if any(part.step.change == "init" for part in parts):
@@ -102,8 +103,18 @@ def reversal(place: Place, what: str) -> Reversal:
     return _reversal(place, parts)
 
 
+def _refuse_cut(everything: list[Step], parts: list[Part]) -> None:
+    """Raises UnableError where a shallow clone does not tell what a commit did: all that it holds came with it."""
+    cut = next((part.step.told for part in parts if part.step.is_cut), None)
+    if cut:
+        raise git.too_shallow(f"what {cut.commit[:10]} ({cut.subject}) changed is not in it")
+    if not parts and any(step.is_cut for step in everything):
+        raise git.too_shallow("what is to be undone is not in it")
+
+
 def _last_command(place: Place, everything: list[Step]) -> list[Part]:
     rows = [row.step for row in _standing(place, everything)]
+    _refuse_cut([], [Part(step) for step in rows[:1]])
     if rows and rows[0].slugs and not rows[0].command:
         message = f"the last change is {rows[0].commit[:10]} ({rows[0].subject}), which is no command's own commit"
         raise UnableError(message, f"name it: learnloop undo {rows[0].commit[:10]}", code="no-command")
@@ -133,6 +144,8 @@ def _with_names(step: Step, slug: str) -> frozenset[str]:
 def _of_revision(place: Place, everything: list[Step], what: str) -> list[Part]:
     """The commit that git knows by a name. Raises UsageError where there is none, UnableError for one not of ours."""
     commit = git.resolve(place.repo, what) if place.repo else ""
+    if not commit and place.repo and git.cut_off(place.repo):
+        raise git.too_shallow(f"it holds no lesson and no commit {what!r}")
     if not commit:
         raise UsageError(f"no commit and no lesson {what!r}", _HINT, code="unknown-lesson")
     found = [Part(step) for step in everything if step.commit == commit]

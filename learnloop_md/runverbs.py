@@ -92,7 +92,7 @@ def _data(call: Call, action: str, done: Iterable[Done] = (), **more: Any) -> di
         "action": action,
         "slug": "",
         "state": "",
-        "commits": [commit for row in done for commit in row.commits],
+        "commits": [commit for row in done for commit in row.own],
         "queued": any(row.queued for row in done),
         "paths": list(dict.fromkeys(path for row in done for plan in row.plans for path in plan.paths)),
         **more,

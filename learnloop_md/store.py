@@ -224,7 +224,8 @@ class Ledger(NamedTuple):
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
     queue: tuple[dict[str, Any], ...] = ()  # see `owed`
-    loose: str = ""  # the last command's change where git has nothing of it (a private lesson)
+    loose: str = ""  # the last command's change where the memory's history does not tell it (a private lesson)
+    aside: str = ""  # the branch that the last command made its commit on, where that is not here
 
 
 Entries = Mapping[str, str | None]  # by path in the repository "mode blob", None where there is nothing
@@ -257,10 +258,11 @@ def load_ledger(place: Place) -> Ledger | None:
                 "files": dict(q["files"]),
                 "was": dict(q["was"]),
                 "below": dict(q.get("below", {})),
+                "head": str(q.get("head", "")),
             }
             for q in raw["queue"]
         )
-        return Ledger(agreed, str(raw["commit"]), queue, str(raw.get("loose", "")))
+        return Ledger(agreed, str(raw["commit"]), queue, *(str(raw.get(key, "")) for key in ("loose", "aside")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -6,13 +6,14 @@ import json
 import os
 from pathlib import Path
 
-from learnloop_md import codify, git, history, lessonfile, reversal, store
+from learnloop_md import codify, elsewhere, git, history, lessonfile, reversal, store
 from learnloop_md.errors import UnableError
 from learnloop_md.lesson import Lesson, merged_events
 from learnloop_md.life import Outcome
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 from learnloop_md.reversal import Beside, Reversal
+from learnloop_md.store import Ledger
 from learnloop_md.tree import Field
 
 _SINCE = "changed-since"
@@ -87,14 +88,16 @@ def _versions(place: Place, slug: str, taken: Reversal) -> list[Lesson | None]:
 
 
 def _left_behind(draft: Draft, place: Place, taken: Reversal) -> tuple[str, ...]:
-    """Rules that were codified into a file of another repository: no commit here holds them."""
+    """Rules that were codified into a file that git ignores or of another repository: no commit here holds them."""
     told = []
     for path, (_, after) in taken.files.items():
         reading = lessonfile.read(path, after or b"")
         target = reading.lesson.codified_in if isinstance(reading, lessonfile.Reading) else ""
         now = draft.lessons.get(lessonfile.stem(path))
-        if place.own_repo and target and now and not now.codified_in:
-            told.append(f"{target} is not in this repository: take the rule out of it by hand")
+        inside = any(f"/{path}".endswith(f"/{target}") for path in (*taken.files, *taken.beside))
+        if target and now and not now.codified_in and not inside:
+            where = "this repository" if place.own_repo else "git"
+            told.append(f"{target} is not in {where}: take the rule out of it by hand")
     return tuple(told)
 
 
@@ -196,14 +199,31 @@ def _by_fields(path: str, current: bytes, base: bytes, other: bytes) -> bytes | 
     return lessonfile.with_fields(now.text, changes).encode("utf-8", "surrogateescape")
 
 
+_BACK = {"note": "forget", "codify": "restore", "archive": "restore", "pin": "unpin", "unpin": "pin"}
+
+
+def _refuse_untold(place: Place, ledger: Ledger) -> None:
+    """Raises UnableError where the last command made its change elsewhere: what the history tells last is another's."""
+    other = "or name what to undo: learnloop undo COMMIT"
+    if ledger.loose:
+        verb, _, slug = ledger.loose.removeprefix("learnloop: ").partition(" ")
+        back = f"take it back: learnloop {_BACK[verb]} {slug}, {other}" if verb in _BACK else other.removeprefix("or ")
+        message = f"the last change ({ledger.loose}) is not in this memory's history, or not all of it"
+        raise UnableError(message, back, code="private")
+    tip = git.resolve(place.repo, f"refs/heads/{ledger.aside}") if ledger.aside and place.repo else ""
+    if tip and place.repo and not git.is_ancestor(place.repo, tip, "HEAD"):
+        message = f"the last change is on the branch {ledger.aside}, and here it changed nothing"
+        raise UnableError(message, f"take it back: git branch -D {ledger.aside}, {other}", code="on-branch")
+
+
 def reversal_of(place: Place, what: str) -> Reversal:
     """What `undo WHAT` takes back."""
     ledger = store.load_ledger(place)
-    if not what and ledger and ledger.loose:
-        message = f"git has nothing of the last change ({ledger.loose}): it is of a private lesson"
-        raise UnableError(message, "name what to undo: learnloop undo COMMIT", code="private")
+    if ledger and not what:
+        _refuse_untold(place, ledger)
     found = reversal.reversal(place, what)
-    queued = [item["message"] for item in (ledger.queue if ledger and not what else ())]
+    here, _ = elsewhere.split(place, git.head(place.repo) if place.repo else "", ledger.queue if ledger else ())
+    queued = [] if what else [item["message"] for item in here]
     known = {step.command for step in history.steps(place)} if queued else set[str]()
     if any(command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")):
         hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from learnloop_md import account, advice, apply, guard, lessonfile, life, runs, skill
+from learnloop_md import account, advice, apply, git, guard, lessonfile, life, runs, skill
 from learnloop_md.answer import Answer, told_error, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
 from learnloop_md.lesson import check_slug
 from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
-from learnloop_md.memory import find_slug
+from learnloop_md.memory import find_slug, meant
 from learnloop_md.place import Place
 from learnloop_md.plan import Draft
 from learnloop_md.runs import OpenRun
@@ -220,6 +220,8 @@ def restore(call: Call) -> Answer:
                 gone = row.path, row.text
             if gone:
                 return life.restore(draft, name, "", gone[1], gone[0])
+            if place.repo and git.cut_off(place.repo) and not meant(name, draft.lessons):
+                raise git.too_shallow(f"it holds no lesson {name!r} and no commit of one")
         slug = find_slug(draft.memory, name)
         lesson = draft.lesson(slug)
         state = history.state_before(place, lesson.path) if place.repo and lesson.state == "archived" else ""
@@ -328,7 +330,7 @@ def _synced(call: Call, place: Place) -> Answer:
     outcome = Outcome("absorbed" if changes else "unchanged", ", ".join(slugs), state, said, more, headline=headline)
     if changes and done.waiting and done.waiting not in done.notices:
         done = done._replace(notices=(*done.notices, done.waiting))
-    answer = account.told(place, done, outcome, dry_run=call.flag("dry_run"))
+    answer = account.told(place, done._replace(earlier=0), outcome, dry_run=call.flag("dry_run"))
     in_step = not (changes or waits or call.flag("dry_run") or done.absorbed.conflicts)
     return answer._replace(text=nothing if in_step else answer.text, code=1 if done.absorbed.conflicts else 0)
 
@@ -407,8 +409,8 @@ def init(call: Call) -> Answer:
     count = f", {made.adopted} {'lesson' if made.adopted == 1 else 'lessons'} adopted" if made.adopted else ""
     lines = [f"memory: {place.folder} ({place.kind}{count})", *made.said]
     lines += [f"{consent.what} — {consent.how}" for consent in made.open]
-    if made.done.commits:
-        lines.append(f"commit {made.done.commits[-1][:10]}")
+    if made.done.own:
+        lines.append(f"commit {made.done.own[-1][:10]}")
     if call.flag("dry_run") and made.done.plans:
         lines += ["", answer.text]
     return answer._replace(text="\n".join(lines), data={**answer.data, "open": [c._asdict() for c in made.open]})

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, memory, store, witness
+from learnloop_md import elsewhere, git, memory, store, witness
 from learnloop_md.checks import ERROR, Finding
 from learnloop_md.errors import UnableError
 from learnloop_md.place import Place
@@ -57,7 +57,7 @@ def _verify(place: Place, repo: git.Repo, today: str, *, accept: bool) -> Verdic
     gone = {name: paths for name, paths in other.items() if paths}
     findings = [_rolled_back(place, name, seen[name], paths) for name, paths in gone.items()]
     said = f"taken as seen: {head[:10]}" if not seen else f"in order, as last seen {_when(seen, branch)}"
-    found, notices = _differing(place, tree)
+    found, notices = _differing(place, head, tree)
     if branch and branch not in gone and tree:
         kept = {name: row for name, row in seen.items() if name in gone or witness.tip(place, name)}
         kept.pop(branch, None)
@@ -101,12 +101,12 @@ def _shown(place: Place, path: str) -> str:
 # --- the files ------------------------------------------------------------------------------------------------------
 
 
-def _differing(place: Place, tree: Tree) -> tuple[list[Finding], list[str]]:
+def _differing(place: Place, head: str, tree: Tree) -> tuple[list[Finding], list[str]]:
     """How the files on disk differ from a commit's; what waits for its commit and what is private is only told."""
     loaded = memory.load(place)
     hurt = {place.in_repo(row.path): row for row in loaded.quarantined}
     private = {place.in_repo(loaded.lessons[slug].path) for slug in loaded.private}
-    queue = loaded.ledger.queue if loaded.ledger else ()
+    queue, _ = elsewhere.split(place, head, loaded.ledger.queue if loaded.ledger else ())
     waiting = {path: (entry or " ").split(" ")[1] for item in queue for path, entry in item["files"].items()}
     expected = {path: blob for path, blob in {**tree, **waiting}.items() if blob and witness.is_ours(place, path)}
     disk = _on_disk(place, {*expected, *hurt})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from learnloop_md import digest, lessonfile, memory, mergestate, skill, store, trust
+from learnloop_md import digest, git, lessonfile, memory, mergestate, skill, store, trust
 from learnloop_md.answer import Answer, coloured, excerpt, use_colour, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.errors import UsageError
@@ -246,6 +246,8 @@ def log(call: Call) -> Answer:
     limit = call.number("limit", 20)
     found = history.steps(place, slug, limit)
     if slug and not found and slug not in memory.load(place).lessons:
+        if place.repo and git.cut_off(place.repo):
+            raise git.too_shallow(f"it holds no lesson {slug!r} and no commit of one")
         raise UsageError(
             f"there is no lesson {slug!r}, and no commit of one",
             "learnloop log shows all",
@@ -257,7 +259,7 @@ def log(call: Call) -> Answer:
             {
                 "commit": s.commit,
                 "change": change,
-                "slugs": list(s.slugs),
+                "slugs": list(s.named if s.is_cut else s.slugs),
                 "date": s.date,
                 "author": s.author,
                 "subject": s.subject,
@@ -266,4 +268,5 @@ def log(call: Call) -> Answer:
         ]
     }
     lines = [f"{s.commit[:10]} {s.date} {change:<9} {visible(s.subject)} ({visible(s.author)})" for s, change in rows]
-    return Answer("\n".join(lines) or "no commit has touched this memory yet", data)
+    notices = (history.CUT,) if any(step.is_cut for step in found) else ()
+    return Answer("\n".join(lines) or "no commit has touched this memory yet", data, notices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learnloop_md import git, store
+from learnloop_md import elsewhere, git, guard, store
 from learnloop_md.commits import Commits
 from learnloop_md.errors import UnableError
 from learnloop_md.memory import Memory
@@ -27,9 +27,15 @@ def put_off(commits: Commits, plan: Plan) -> None:
 
 
 def drain(commits: Commits, loaded: Memory) -> None:
-    """Commit what was queued at a bad moment, each change once, unless somebody committed over it since."""
+    """Commit what was queued at a bad moment, each change once, unless somebody committed over it since.
+
+    What was made on another branch waits until that one is there again; what is given up is told.
+    """
     repo = commits.place.repo
-    if repo is None or not commits.queue:
+    if repo is None:
+        return
+    _give_up(commits)
+    if not commits.queue:
         return
     wanted = {path: entry for item in commits.queue for path, entry in item["files"].items()}
     if commits.at_head(wanted) == wanted:  # a person committed it all
@@ -58,5 +64,20 @@ def drain(commits: Commits, loaded: Memory) -> None:
             for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
                 entry = ours[path]
                 store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
+        elif any(heads[path] != entry for path, entry in item["files"].items()):
+            path = next(path for path, entry in item["files"].items() if heads[path] != entry)
+            _tell_dropped(commits, item, f"{guard.unsecret_path(path)} is another since; what it holds now counts")
         commits.queue.pop(0)
     commits.look_again()
+
+
+def _give_up(commits: Commits) -> None:
+    """Drop what waits for a branch that is gone: nothing can bring it in any more, and it is told."""
+    lost = [item for item in commits.elsewhere if not commits.hold and elsewhere.is_lost(commits.place, item)]
+    for item in lost:
+        commits.elsewhere.remove(item)
+        _tell_dropped(commits, item, "no branch has the commit any more that it was made on; say it again")
+
+
+def _tell_dropped(commits: Commits, item: elsewhere.Item, why: str) -> None:
+    commits.notices.append(f"dropped the queued change {guard.unsecret(elsewhere.subject(item))!r}: {why}")

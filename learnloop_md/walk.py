@@ -21,6 +21,7 @@ class Visited(NamedTuple):
     message: str
     changes: dict[str, tuple[str, str]]  # path: blob ids before and after, "" where there was none
     renames: dict[str, str]  # new path: old path, as git finds them; both stand in changes too
+    is_cut: bool = False  # a shallow clone ends here: its changes are all that it holds
 
 
 def commits(
@@ -41,7 +42,9 @@ def commits(
     listed = git.call(repo.root, "rev-list", *args, "--end-of-options", revision, "--", *paths, extra=extra).stdout
     shown = ["-r", "-m", "-z", "-M", "--root", "--raw", "--no-abbrev", "--always", f"--format={_FORMAT}"]
     raw = git.call(repo.root, "diff-tree", "--stdin", *shown, given=listed, extra=extra).stdout
-    return list(_read(raw.decode(errors="surrogateescape").split("\0")))
+    found = list(_read(raw.decode(errors="surrogateescape").split("\0")))
+    cut = git.cut_off(repo)
+    return [row._replace(is_cut=True) if row.commit in cut else row for row in found] if cut else found
 
 
 def _read(words: list[str]) -> Iterator[Visited]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from learnloop_md import chronicle, git, guard, memory
+from learnloop_md import chronicle, git, guard, history, memory
 from learnloop_md.answer import Answer, visible, visible_lines
 from learnloop_md.calls import Call
 from learnloop_md.chronicle import Record, Version
@@ -66,7 +66,16 @@ def told_of(place: Place, loaded: Memory, name: str) -> Told:
     now = loaded.lessons.get(slug)
     inner = now.path if now else hurt.get(slug, "")
     path = place.in_repo(inner) if inner else next((row.path for row in rows), "")
-    return Told(slug, now, path, chronicle.versions(place, {slug: rows})[slug], slug in hurt)
+    versions = [_uncertain(slug, version) for version in chronicle.versions(place, {slug: rows})[slug]]
+    return Told(slug, now, path, versions, slug in hurt)
+
+
+def _uncertain(slug: str, version: Version) -> Version:
+    """A version without what is said of other lessons, where a shallow clone ends and it came with all the rest."""
+    step = version.step
+    if not step.is_cut or slug in step.named:
+        return version
+    return version._replace(step=step._replace(subject="what came before it is not here", why=""), change="edit")
 
 
 def _earlier(found: dict[str, list[chronicle.Trace]]) -> dict[str, str]:
@@ -81,6 +90,9 @@ def _resolved(loaded: Memory, known: set[str], earlier: dict[str, str], name: st
     if name in earlier:
         return earlier[name]
     begun = memory.meant(name, loaded.lessons) or memory.meant(name, known | earlier.keys())
+    repo = loaded.place.repo
+    if not begun and repo and git.cut_off(repo):
+        raise git.too_shallow(f"it holds no lesson {name!r} and no commit of one")
     return earlier.get(begun, begun) or memory.find_slug(loaded, name)  # it tells what was meant
 
 
@@ -115,7 +127,7 @@ def _event(record: Record, path: str) -> dict[str, Any]:
         **record.event._asdict(),
         "commit": step.commit if step else "",
         "date": step.date if step else "",
-        "author": step.author if step else "",
+        "author": step.author if step and not step.is_cut else "",
         "path": path,
         "line": record.line,
         "removed_in": removed.commit if removed else "",
@@ -157,13 +169,15 @@ def _event_line(record: Record) -> str:
 
 
 def _who(step: Step, *, day: bool = True) -> str:
+    if step.is_cut and not day:
+        return f"{step.commit[:10]} or before it"
     return f"{step.commit[:10]}  {step.date + '  ' if day else ''}{visible(step.author)}"
 
 
 def _notices(place: Place, told: Told) -> Iterable[str]:
     if place.repo is None:
         yield "there is no git here: who brought an event is not known"
-    elif git.is_shallow(place.repo):
-        yield "this clone is shallow: its oldest commit stands for all before it (git fetch --unshallow)"
+    elif any(version.step.is_cut for version in told.versions):
+        yield history.CUT
     elif not told.versions:
         yield "no commit holds this lesson yet"

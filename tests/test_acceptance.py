@@ -263,6 +263,15 @@ def test_words_of_another_author_wait_and_ones_own_do_not(shared: Path, learnloo
     assert learnloop("check").code == 0  # in CI everybody is another author
 
 
+def test_where_a_shallow_clone_ends_nobody_s_words_are_one_s_own(shared: Path, repo: Path, learnloop: Run) -> None:
+    """Its oldest commit seems to be the author of all that it holds."""
+    (repo / "app.py").write_text("x = 2\n")
+    git(repo, "commit", "-q", "-a", "-m", "Code of mine")
+    git(repo.parent, "clone", "-q", "--depth=1", f"file://{repo}", "clone")
+    learnloop("status", cwd=repo.parent / "clone")
+    assert reasons(learnloop)["count-rows.md"] == "other-author"
+
+
 def test_accepted_words_of_another_author_are_served_and_may_be_counted_by_them(
     shared: Path, repo: Path, learnloop: Run
 ) -> None:

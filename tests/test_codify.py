@@ -353,7 +353,37 @@ def test_a_private_lesson_is_on_no_branch(memory: Path, learnloop: Run, repo: Pa
     learnloop("note", "She reviews in German.", "--name", "german", "--type", "user")
     learnloop("sync")
     done = learnloop("codify", "german", "--branch", "learn/german", "--json")
-    assert (done.code, done.json["error"]["code"]) == (4, "private")
+    assert (done.code, done.json["error"]["code"]) == (3, "private")
+
+
+@pytest.mark.parametrize("words", [("codify", "--into", "CLAUDE.md"), ("codify",), ("promote",)])
+def test_a_private_lesson_becomes_no_rule_in_git(
+    memory: Path, learnloop: Run, repo: Path, words: tuple[str, ...]
+) -> None:
+    """Design §2: neither its words nor its name enter a file that git has."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "She reviews in German.", "--name", "german", "--type", "user")
+    head = git(repo, "rev-parse", "HEAD")
+    before = {path: path.read_bytes() for path in (*memory.iterdir(), *repo.glob("*.md"))}
+    done = learnloop(words[0], "german", *words[1:])
+    assert (done.code, done.err.count("\n"), "is private" in done.err) == (3, 1, True)
+    assert {path: path.read_bytes() for path in (*memory.iterdir(), *repo.glob("*.md"))} == before
+    assert (git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")) == (head, "")
+
+
+def test_a_private_lesson_becomes_a_rule_of_a_file_that_git_ignores(memory: Path, learnloop: Run, repo: Path) -> None:
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    with (repo / ".git/info/exclude").open("a") as file:
+        file.write("CLAUDE.local.md\n")
+    learnloop("note", "Brew tea first.")
+    learnloop("note", "She reviews in German.", "--name", "german", "--type", "user")
+    head = git(repo, "rev-parse", "HEAD")
+    assert learnloop("codify", "german", "--into", "CLAUDE.local.md").code == 0
+    assert "She reviews in German." in (repo / "CLAUDE.local.md").read_text()
+    assert (git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")) == (head, "")
+    done = learnloop("undo")
+    assert (done.code, done.err.count("\n"), "learnloop restore german" in done.err) == (4, 1, True), done.err
+    assert (memory / "brew-tea-first.md").exists()
 
 
 def test_a_file_of_another_repository_is_on_no_branch(memory: Path, learnloop: Run, tmp_path: Path) -> None:

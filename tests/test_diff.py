@@ -514,6 +514,15 @@ def test_a_lesson_graduates_by_sightings_of_so_many_authors(home: Path, learnloo
     assert [(f["commit"], f["severity"]) for f in found] == [(last, "error")] * code
 
 
+def test_who_brought_a_sighting_is_not_guessed_in_a_shallow_clone(home: Path, tmp_path: Path, learnloop: Run) -> None:
+    """Its oldest commit seems to have brought all that it holds, whoever did."""
+    commit(home, {**TWO_AUTHORS}, author="Bo Test")
+    commit(home, graduated())
+    git(tmp_path, "clone", "-q", "--depth=2", f"file://{home}", "clone")
+    done = learnloop("diff", "HEAD~1...HEAD", "--fail-on", "policy-authors", cwd=tmp_path / "clone")
+    assert (done.code, done.err.count("\n"), "--unshallow" in done.err) == (4, 1, True), done.err
+
+
 def test_sightings_count_under_a_lessons_earlier_name_too(home: Path, learnloop: Run) -> None:
     commit(home, {**TWO_AUTHORS})
     text = graduated()[f"{FOLDER}/tide.md"]

@@ -310,3 +310,118 @@ def test_a_note_beside_an_archived_staged_lesson_loses_neither(
     assert subjects.index("learnloop: absorb") == 0 if "learnloop: absorb" in subjects else is_locked
     assert "(read-the-log.md)" in git(repo, "show", "HEAD:.claude/memory/MEMORY.md")
     assert git(repo, "status", "--short") == ""
+
+
+def test_a_queued_change_is_not_told_with_another_s_commit(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Design §12: the commits of a change are its own, and none where it is queued."""
+    learnloop("note", NOTE, cwd=repo)
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    git(repo, "add", ".claude/memory/MEMORY.md")
+    learnloop("note", "Brew tea first.", cwd=repo)
+    told = learnloop("archive", SLUG, "--note", "old", "--json", cwd=repo).json
+    assert (told["commits"], told["queued"]) == ([], True)
+    assert git(repo, "log", "-1", "--format=%H %s") == f"{told['earlier'][0]} learnloop: note brew-tea-first"
+
+
+def test_a_change_is_told_with_its_own_commit_alone(repo: Path, memory: Path, learnloop: Run) -> None:
+    """What waited and what was edited by hand is committed first."""
+    file = locked(repo, "index.lock")
+    learnloop("note", NOTE, cwd=repo)
+    file.unlink()
+    document = memory / "MEMORY.md"
+    document.write_text(document.read_text() + "\nProse of a person.\n")
+    told = learnloop("pin", SLUG, "--json", cwd=repo).json
+    made = git(repo, "log", "-3", "--format=%H %s").splitlines()
+    assert [line.partition(" ")[2] for line in made] == [
+        f"learnloop: pin {SLUG}",
+        "learnloop: absorb",
+        f"learnloop: note {SLUG}",
+    ]
+    ids = [line.partition(" ")[0] for line in made]
+    assert (told["commits"], told["earlier"]) == (ids[:1], ids[:0:-1])
+
+
+@pytest.mark.parametrize("command", [("rename", SLUG, "stage"), ("undo", SLUG)])
+def test_what_a_queued_command_removed_was_not_removed_by_hand(
+    repo: Path, memory: Path, learnloop: Run, command: tuple[str, ...]
+) -> None:
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    assert learnloop(*command, cwd=repo).code == 0
+    assert not (memory / f"{SLUG}.md").exists()
+    for words in (("status",), ("sync",), ("check",)):
+        ran = learnloop(*words, cwd=repo)
+        assert "by hand" not in ran.out + ran.err, words
+    git(repo, "switch", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s").startswith(f"learnloop: {command[0]}")
+
+
+@pytest.fixture
+def parted(repo: Path, memory: Path, learnloop: Run) -> Path:
+    """A change that was queued on main, and a branch that has not the lesson checked out."""
+    git(repo, "branch", "other")
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    git(repo, "checkout", "-q", "-f", "other")
+    return memory / f"{SLUG}.md"
+
+
+def test_a_change_queued_on_another_branch_waits_and_is_told(repo: Path, parted: Path, learnloop: Run) -> None:
+    """Nothing is lost: it is committed once the lesson is there again."""
+    for _ in range(2):
+        ran = learnloop("sync", cwd=repo)
+        assert "1 queued change waits for the branch it was made on (confirm" in ran.out + ran.err
+        assert learnloop("sync", "--json", cwd=repo).json["queued"] is True
+    assert "1 queued change waits" in learnloop("status", cwd=repo).out
+    git(repo, "checkout", "-q", "main")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: confirm {SLUG}"
+    assert "c1" in parted.read_text()
+    assert git(repo, "status", "--porcelain") == ""
+    assert learnloop("sync", "--json", cwd=repo).json["waiting"] == ""
+
+
+def test_the_branch_in_between_goes_on_as_ever(repo: Path, parted: Path, learnloop: Run) -> None:
+    learnloop("sync", cwd=repo)
+    assert learnloop("note", "Brew tea first.", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s") == "learnloop: note brew-tea-first"
+    assert learnloop("undo", cwd=repo).code == 0
+    git(repo, "checkout", "-q", "--detach")
+    assert learnloop("note", "Warm the cup.", cwd=repo).code == 0
+    git(repo, "checkout", "-q", "other")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == "learnloop: note warm-the-cup"
+    git(repo, "checkout", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert "c1" in parted.read_text()
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: confirm {SLUG}"
+
+
+def test_a_change_queued_on_a_branch_that_comes_in_is_committed_there(repo: Path, parted: Path, learnloop: Run) -> None:
+    learnloop("sync", cwd=repo)
+    git(repo, "merge", "-q", "--no-edit", "main")
+    learnloop("sync", cwd=repo)
+    assert "c1" in parted.read_text()
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: confirm {SLUG}"
+
+
+def test_what_no_branch_can_take_any_more_is_dropped_aloud(repo: Path, parted: Path, learnloop: Run) -> None:
+    git(repo, "branch", "-q", "-D", "main")
+    ran = learnloop("sync", cwd=repo)
+    assert f"dropped the queued change 'confirm {SLUG}'" in ran.err
+    assert "queued" not in learnloop("sync", cwd=repo).err
+
+
+def test_a_change_that_somebody_committed_over_is_dropped_aloud(repo: Path, memory: Path, learnloop: Run) -> None:
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    path = memory / f"{SLUG}.md"
+    git(repo, "checkout", "-q", "-f", "main")
+    path.write_text(path.read_text().replace(NOTE, "Stage every file by its name."))
+    git(repo, "commit", "-q", "-a", "-m", "By hand")
+    ran = learnloop("sync", cwd=repo)
+    assert f"dropped the queued change 'confirm {SLUG}': .claude/memory/{SLUG}.md is another since" in ran.err

@@ -135,6 +135,7 @@ def test_a_file_that_cannot_be_read_is_an_answer(tmp_path: Path) -> None:
 
 def test_the_ledger_comes_back_as_it_was_kept(memory: Path, repo: Path) -> None:
     item: dict[str, Any] = {"message": "m\n", "files": {"a.md": "100644 x", "b.md": None}, "was": {}, "below": {}}
+    item["head"] = "abc"
     kept = Ledger({"新": Agreed("新.md", "text \udcff", "- [x](x)", "current")}, "abc", (item,))
     found = place.find(repo)
     store.save_ledger(found, kept)

@@ -266,6 +266,69 @@ def test_a_private_change_is_not_mistaken_for_the_one_before(noted: Path, repo: 
     assert learnloop("undo", cwd=repo).code == 0
 
 
+def test_a_change_that_git_has_half_of_is_not_taken_back_by_half(noted: Path, repo: Path, learnloop: Run) -> None:
+    """A cleanup that changed a private lesson too: of that git has nothing."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    noted_down = files(noted)
+    assert learnloop("cleanup", "--apply", "--today", "2029-01-01", cwd=repo).code == 0
+    before = files(noted)
+    assert all(before[f"{slug}.md"] != noted_down[f"{slug}.md"] for slug in (SLUG, "ada"))
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), files(noted)) == (4, 1, before), ran.err
+    assert learnloop("undo", "HEAD", cwd=repo).code == 0
+
+
+def test_a_change_on_another_branch_is_not_mistaken_for_the_one_before(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("codify", SLUG, "--into", "CLAUDE.md", "--branch", "rules", cwd=repo)
+    before = files(noted)
+    for command in ("undo", "sync", "undo"):
+        ran = learnloop(command, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "git branch -D rules" in ran.err) == (4, 1, True), ran.err
+    assert files(noted) == before
+    git(repo, "branch", "-q", "-D", "rules")
+    assert learnloop("undo", cwd=repo).code == 0
+    assert not (noted / f"{SLUG}.md").exists()
+
+
+def test_a_change_on_a_branch_is_undone_once_it_is_merged(noted: Path, repo: Path, learnloop: Run) -> None:
+    before = files(noted)
+    learnloop("codify", SLUG, "--into", "CLAUDE.md", "--branch", "rules", cwd=repo)
+    git(repo, "merge", "-q", "--ff-only", "rules")
+    assert learnloop("undo", cwd=repo).code == 0
+    assert (files(noted), (repo / "CLAUDE.md").exists()) == (before, False)
+
+
+def test_a_later_command_is_undone_whatever_stands_on_a_branch(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("codify", SLUG, "--into", "CLAUDE.md", "--branch", "rules", cwd=repo)
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop("undo", cwd=repo).code == 0
+    assert "pinned" not in (noted / f"{SLUG}.md").read_text()
+
+
+def test_an_init_that_changed_only_its_own_lines_is_not_mistaken_for_a_lesson_s_change(
+    noted: Path, repo: Path, learnloop: Run
+) -> None:
+    git(repo, "rm", "-q", ".gitattributes")
+    git(repo, "commit", "-q", "-m", "Without it")
+    learnloop("init", cwd=repo)
+    before = files(noted)
+    assert (learnloop("undo", cwd=repo).code, files(noted)) == (4, before)
+
+
+def test_an_init_that_changed_nothing_is_no_last_change(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("init", cwd=repo)
+    assert learnloop("undo", cwd=repo).code == 0
+    assert not (noted / f"{SLUG}.md").exists()
+
+
+def test_a_rule_in_a_file_that_git_ignores_is_told(noted: Path, repo: Path, learnloop: Run) -> None:
+    with (repo / ".git/info/exclude").open("a") as file:
+        file.write("CLAUDE.local.md\n")
+    learnloop("codify", SLUG, "--into", "CLAUDE.local.md", cwd=repo)
+    assert "CLAUDE.local.md is not in git" in learnloop("undo", cwd=repo).out
+
+
 @pytest.mark.parametrize("command", [("confirm", SLUG), ("graduate", SLUG)])
 def test_a_checkout_with_crlf_can_be_undone(
     noted: Path, repo: Path, tmp_path: Path, learnloop: Run, command: tuple[str, ...]

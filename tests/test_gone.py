@@ -1,0 +1,124 @@
+"""A memory that was removed by a slip: git has it, and no command seals the loss."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run, git
+from tests.homes import Home, make_home
+
+
+@pytest.fixture
+def held(memory: Path, repo: Path, learnloop: Run) -> Path:
+    """A committed memory of two lessons and a value."""
+    learnloop("note", "Stage files by name.", cwd=repo)
+    learnloop("note", "Brew tea first.", cwd=repo)
+    learnloop("state", "set", "count", "1", cwd=repo)
+    return memory
+
+
+def files(memory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in memory.iterdir()}
+
+
+@pytest.mark.parametrize("words", [("status",), ("sync",), ("note", "Warm the cup."), ("init",), ("init", "--yes")])
+def test_a_removed_memory_is_brought_back_by_the_command_that_is_named(
+    held: Path, repo: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    before, head = files(held), git(repo, "rev-parse", "HEAD")
+    shutil.rmtree(held)
+    ran = learnloop(*words, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "git checkout HEAD -- .claude/memory" in ran.err) == (4, 1, True), ran.err
+    assert (git(repo, "rev-parse", "HEAD"), held.exists()) == (head, False)
+    git(repo, "checkout", "HEAD", "--", ".claude/memory")
+    assert files(held) == before
+    assert "in step" in learnloop("sync", cwd=repo).out
+
+
+def test_the_way_back_is_told_from_below_the_root_too(held: Path, repo: Path, learnloop: Run) -> None:
+    shutil.rmtree(held)
+    (repo / "src").mkdir()
+    assert "git checkout HEAD -- ../.claude/memory" in learnloop("status", cwd=repo / "src").err
+    ran = learnloop("status", "--memory", str(held), cwd=repo)
+    assert "git checkout HEAD -- .claude/memory" in ran.err
+
+
+def test_the_way_back_is_told_in_a_linked_worktree_too(held: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "worktree", "add", "-q", "../linked", "-b", "linked")
+    shutil.rmtree(held)
+    ran = learnloop("status", cwd=repo.parent / "linked")
+    assert f"git -C {repo} checkout HEAD -- .claude/memory" in ran.err
+
+
+def test_a_folder_of_the_setting_is_brought_back_too(repo: Path, learnloop: Run) -> None:
+    assert learnloop("init", "--dir", "notes", cwd=repo).code == 0
+    shutil.rmtree(repo / "notes")
+    for words in (("status",), ("init", "--dir", "notes")):
+        ran = learnloop(*words, cwd=repo)
+        assert (ran.code, "git checkout HEAD -- notes" in ran.err) == (4, True), ran.err
+
+
+def test_a_skills_memory_is_brought_back_too(tmp_path: Path, learnloop: Run) -> None:
+    home: Home = make_home("skill", tmp_path / "repo", learnloop)
+    home.note("Stage files by name.")
+    shutil.rmtree(home.folder)
+    ran = learnloop("init", "--skill", str(home.folder.parent), cwd=home.root)
+    assert (ran.code, "git checkout HEAD -- " in ran.err) == (4, True), ran.err
+    assert "git checkout HEAD -- references" in learnloop("status", cwd=home.folder.parent).err
+
+
+def test_init_begins_anew_once_the_removal_is_committed(held: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "rm", "-q", "-r", ".claude/memory")
+    git(repo, "commit", "-q", "-m", "Without a memory")
+    assert learnloop("init", cwd=repo).code == 0
+
+
+def test_all_lessons_at_once_are_not_removed_by_hand(held: Path, repo: Path, learnloop: Run) -> None:
+    """Claude may have begun a memory of its own meanwhile."""
+    head = git(repo, "rev-parse", "HEAD")
+    shutil.rmtree(held)
+    held.mkdir()
+    (held / "MEMORY.md").write_text("# Memory\n")
+    for words in (("sync",), ("note", "Warm the cup.")):
+        ran = learnloop(*words, cwd=repo)
+        back = "git checkout HEAD -- :/.claude/memory ':!/.claude/memory/MEMORY.md'"
+        assert (ran.code, back in ran.err) == (4, True), ran.err
+    told = learnloop("status", cwd=repo)
+    assert (told.code, back in told.err) == (0, True)
+    assert git(repo, "rev-parse", "HEAD") == head
+    git(repo, "checkout", "-q", "HEAD", "--", ":/.claude/memory", ":!/.claude/memory/MEMORY.md")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert "brew-tea-first.md" in (held / "MEMORY.md").read_text()
+
+
+def test_all_lessons_may_go_by_a_persons_own_commit(held: Path, repo: Path, learnloop: Run) -> None:
+    for slug in ("brew-tea-first", "stage-files-by-name"):
+        (held / f"{slug}.md").unlink()
+    assert learnloop("sync", cwd=repo).code == 4
+    git(repo, "commit", "-q", "-a", "-m", "I mean it")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert not list(held.glob("*-*.md"))
+
+
+def test_one_lesson_is_removed_by_hand_and_so_is_the_value_file(held: Path, repo: Path, learnloop: Run) -> None:
+    (held / "brew-tea-first.md").unlink()
+    (held / "memory.json").unlink()
+    ran = learnloop("sync", cwd=repo)
+    assert (ran.code, "memory.json was removed by hand" in ran.err) == (0, True)
+    said = git(repo, "log", "-1", "--format=%b")
+    assert "brew-tea-first was removed by hand\nmemory.json was removed by hand" in said
+
+
+def test_the_last_lesson_may_be_removed_by_hand(held: Path, repo: Path, learnloop: Run) -> None:
+    for slug in ("brew-tea-first", "stage-files-by-name"):
+        (held / f"{slug}.md").unlink()
+        assert learnloop("sync", cwd=repo).code == 0
+
+
+def test_all_lessons_may_be_renamed_by_hand_at_once(held: Path, repo: Path, learnloop: Run) -> None:
+    for slug in ("brew-tea-first", "stage-files-by-name"):
+        (held / f"{slug}.md").rename(held / f"{slug}-now.md")
+    assert learnloop("sync", cwd=repo).code == 0
