@@ -21,7 +21,8 @@ class Form(NamedTuple):
     """One form of poison: pattern is tried only on texts holding one of the words.
 
     Behind a negation a form means the opposite; not so those that are negative themselves (`negates`). A `risky` one
-    counts only where something dangerous is spoken of in the same clause.
+    counts only where something dangerous is spoken of in the same clause, one that `narrows` only where it drops more
+    than one rule about the work.
     """
 
     code: str
@@ -29,12 +30,13 @@ class Form(NamedTuple):
     words: tuple[str, ...]
     negates: bool = False
     risky: bool = False
+    narrows: bool = False
 
 
 # --- against the instructions that hold ------------------------------------------------------------------------------
 
 _OVERRIDES = (
-    Form(INSTRUCTION, rf"\b{w.DROP} {w.FEW}{w.EARLIER} {w.TWO}{w.ORDERS}\b", w.ORDER_WORDS),
+    Form(INSTRUCTION, rf"\b{w.DROP} {w.FEW}{w.EARLIER} {w.TWO}{w.ORDERS}\b", w.ORDER_WORDS, narrows=True),
     Form(
         INSTRUCTION, rf"\b{w.DROP} {w.EVERY} (?:of )?(?:the |these |those )?(?:{w.OTHER} )?{w.ORDERS}\b", w.ORDER_WORDS
     ),
@@ -46,6 +48,7 @@ _OVERRIDES = (
         rf"|system) (?:policy|rule|guideline|instructions?)\b|\b{w.DROP} your {w.TWO}{w.RULES}\b|\b{w.DROP} {w.EVERY} "
         rf"(?:of )?(?:the |your |its )?{w.EARLIER} {w.TWO}{w.RULES}\b",
         w.RULE_WORDS,
+        narrows=True,
     ),
     Form(INSTRUCTION, rf"\b(?:{w.DROP}|drop) {w.THESE}{w.TOLD} {w.BEFORE_THIS}", w.TOLD_WORDS),
     Form(
@@ -149,8 +152,10 @@ _ROLES = (
     Form(
         INSTRUCTION,
         r"\b(?:(?:your|my) (?:new|only|updated)|(?:your|the|my) (?:real|true|actual|secret|hidden)) (?:task"
-        r"|instructions?|goal|role|objective|directives?|orders|mission|purpose|prompt) (?:is|are|will be|now)\b"
-        r"|\bnew (?:system )?(?:instructions?|directives?|prompt|orders) ?:",
+        r"|instructions?|goal|role|objective|directives?|orders|mission|purpose|prompt) (?:is|are|will be|now)\b(?!"
+        r" (?:filed|tracked|listed|linked|stored|kept|in|under|on)\b)"
+        rf"|\bnew (?:system (?:instructions?|directives?|prompt|orders) ?:|(?:instructions?|directives?|prompt"
+        rf"|orders) ?:{w.TO_IT})",
         hints("task instruction goal role objective directive orders mission purpose prompt"),
     ),
     Form(
@@ -217,7 +222,8 @@ _BEHIND = (
 _ALONE = (
     Form(
         AUTONOMY,
-        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|you must not|shouldn't|should not|stop|skip|avoid"
+        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|(?:you|agent|assistant|claude|model|ai) must not"
+        rf"|shouldn't|should not|stop|skip|avoid"
         rf"|not necessary to|don't have to|do not have to|instead of|rather than|refrain from|no longer) (?:ever "
         rf"|have to |need to |bother |even |first |having to )?(?:ask|request|seek|wait|requir|check|prompt|get"
         rf"|obtain)(?:t?ing|e)?(?: (?:{w.PERSON}|me|them|first))?(?: (?:for|on|with|to get))?(?: (?:any|explicit|prior"
@@ -405,7 +411,8 @@ _OTHER_TONGUES = (
         rf"\b{_ORDERED}(?:olvid|esque|dimentica|oubli|ignor)\w* (?:(?:todas?|toutes?|tutte) )?(?:tus|tes|tuas|tue|vos"
         rf"|vuestras|suas|le tue) (?:instruccion|instruç|instruc|istruzion|instruction|consigne|regl|règle|regol)"
         rf"|\b{_ORDERED}(?:ignor|olvid|descart|esque|desconsider|dimentica|trascura|oubli|néglig)\w* {_THREE}"
-        rf"(?:instrucci[oó]n|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens|ordini|reglas|regras"
+        rf"(?:instrucci[oó]n|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens"
+        rf"|ordini|reglas|regras"
         rf"|regole|règles)\w* ?(?:\w{{1,15}} ){{0,2}}?(?:anterior|previ[aeo]s?|precedent|précédent|antérieur"
         rf"|d[eou]l? sist|du système|acima|de arriba|ci-dessus)",
         hints("instru istruz consignes directives ordres rdenes ordens ordini reglas regras regole règles"),
