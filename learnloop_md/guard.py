@@ -13,7 +13,7 @@ from typing import NamedTuple
 from learnloop_md.errors import RefusedError
 from learnloop_md.examples import passed_off
 from learnloop_md.hints import Hints
-from learnloop_md.readings import LOOKS
+from learnloop_md.readings import LOOKS, STYLED
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, WHOLE, Shape
 
 _DOCUMENTED = ("EXAMPLE", "EXAMPLEKEY")  # how the keys of AWS's manuals end
@@ -54,7 +54,7 @@ class _Folded(NamedTuple):
 # signs, emphasis and code spans inside a word. What any of that begins with stands first: a search skips all else fast.
 _NOISE = (
     r"[^\t\n\r -$'-)+-;=-\[\]-_a-~](?:(?<![%&*<\\`])"
-    r"|(?<=\\)(?:\r?\n[ \t]*|(?=[_/-])|\\{0,7}(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}))"
+    r"|(?<=\\)(?:\r?\n[ \t]*|(?=[_/-])|\\{0,7}(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|[01][0-7]{2}))"
     r"|(?<=&)(?:#\d{2,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,30});|(?<=<)(?:wbr ?/?>|!--[ \t]*-->)"
     r"|(?<=%)(?:2[dD]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF])|(?<=\w[*`])(?:(?<=\*)\*)?(?=\w))"
 )
@@ -185,8 +185,8 @@ def _plain(noise: str) -> str:
         return noise if said == noise else "".join(c if c.isascii() else _plain(c) for c in said)
     if noise.startswith("%"):
         return chr(int(noise[1:], 16))
-    if code := re.fullmatch(r"\\+[xuU](\w+)", noise):
-        said = chr(int(code[1], 16))
+    if code := re.fullmatch(r"\\+(?:[xuU](\w+)|(\d+))", noise):
+        said = chr(int(code[1], 16) if code[1] else int(code[2], 8))
         return said if " " <= said <= "~" or said in "\t\n\r" else _plain(said)
     if noise.isascii():
         return ""
@@ -199,7 +199,7 @@ def _plain(noise: str) -> str:
         return "'"
     if noise in "“”„«»":
         return '"'
-    plain = unicodedata.normalize("NFKC", noise).translate(LOOKS)
+    plain = unicodedata.normalize("NFKC", noise.translate(STYLED)).translate(LOOKS)
     # One sign that stands for a sentence is no part of a token, and would make the text many times longer.
     return plain if len(plain) <= 4 else " "
 

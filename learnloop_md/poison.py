@@ -44,6 +44,10 @@ def _all(text: str) -> Iterator[Poison]:
     for line, some in rows if words else ():
         if code := _judged(some, words):
             yield Poison(code, line, WHY[code])
+    backwards = not words.isdisjoint(readings.BACKWARDS)
+    for line, said in readings.respelled(text, backwards=backwards) if words else ():
+        if code := _judged(readings.readings(said)):
+            yield Poison(code, line, WHY[code])
     for line, said in readings.unseen(text):
         if code := _judged(readings.readings(said)) or (INSTRUCTION if re.search(_ORDER, said) else ""):
             yield Poison(code, line, "gives an order where no reader sees it")
@@ -63,9 +67,12 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     yield from ((line, said) for other in more for line, said in readings.paragraphs(other) if said not in seen)
 
 
+_TURNED = Form("", "(?!)", readings.BACKWARDS)  # says only that such a word stands in a text
+
+
 @cache
 def _hints() -> Hints[Form]:
-    return Hints(FORMS)
+    return Hints((*FORMS, _TURNED))
 
 
 def _judged(some: Iterable[str], words: Iterable[str] | None = None) -> str:
