@@ -419,7 +419,8 @@ _OTHER_TONGUES = (
     ),
     Form(
         INSTRUCTION,
-        rf"\b(?:игнорируй|забудь|проигнорируй|не обращай внимания на)\w* {_THREE}(?:инструкци|указани|команд|правил)"
+        rf"(?<!не )\b(?:игнорируй|забудь|проигнорируй|не обращай внимания на)\w* {_THREE}"
+        rf"(?:инструкци|указани|команд|правил)"
         rf"|(?:忽略|无视|忘记|無視|忘記|不要理会)[^。\n]{{0,12}}?(?:指令|指示|提示|规则|規則|说明|說明)|"
         rf"(?:指示|命令|ルール|プロンプト)[^。\n]{{0,6}}?(?:無視|忘れ)"
         rf"|(?:지시|명령|지침|프롬프트)[^.\n]{{0,8}}?(?:무시|잊)|(?:تجاهل|انس)[^.\n]{{0,20}}?(?:التعليمات|الأوامر)|(?:पिछले"
@@ -427,6 +428,41 @@ _OTHER_TONGUES = (
         hints(
             "инструкци указани команд правил 指令 指示 提示 规则 規則 说明 說明 命令 ルール プロンプト "
             "지시 명령 지침 프롬프트 التعليمات الأوامر निर्देश"
+        ),
+    ),
+    # Turkish (its dotless i reads as one with a dot), Swedish, Danish, Norwegian, Czech, Slovak, Ukrainian
+    Form(
+        INSTRUCTION,
+        r"\b(?:önceki|yukar[ıi]daki|tüm|bütün)\b[^.\n]{0,30}?(?:talimat|yönerge|komut|kural)\w*[^.\n]{0,20}?"
+        r"(?:yok say|görmezden gel|unut|göz ard[ıi] et)(?!m[ae])"
+        rf"|\b(?:ignorera|glöm|bortse från|ignorer|glem|se bort fra) (?!inte|ikke|aldri[gk]?)"
+        rf"(?:(?!inte|ikke)\w{{1,15}} ){{0,3}}?(?:tidigare|föregående|alla|dina|ovanstående|tidligere|forrige|alle"
+        rf"|dine|ovenstående) "
+        rf"(?:\w{{1,15}} ){{0,2}}?(?:instruktion|instruks|anvisning|regler|order|ordre)"
+        rf"|\b(?:z?ignoruj|zapomeň|zabudni na)\w* {_THREE}(?:předchoz|všech|dříve|tvé|predchádz|všetk|tvoje)\w* "
+        rf"(?:\w{{1,15}} ){{0,2}}?(?:pokyn|instrukc|inštrukci|příkaz|príkaz|pravid)"
+        rf"|(?<!не )\b(?:ігноруй|проігноруй|забудь|не зважай на)\w* {_THREE}(?:інструкці|вказівк|команд|правил)",
+        hints(
+            "talimat yönerge komut kural instruktion instruks anvisning regler order ordre pokyn instrukc inštrukci "
+            "příkaz príkaz pravid інструкці вказівк команд правил"
+        ),
+    ),
+    # Vietnamese, Indonesian and Malay, Greek, Hebrew
+    Form(
+        INSTRUCTION,
+        r"(?<!đừng )(?<!không )\b(?:bỏ qua|phớt lờ|quên|lờ đi)\b[^.\n]{0,30}?(?:hướng dẫn|chỉ dẫn|chỉ thị|mệnh lệnh"
+        r"|quy tắc)"
+        r"[^.\n]{0,20}?(?:trước|ở trên|bên trên|hệ thống)"
+        r"|(?<!jangan )\b(?:abaikan|lupakan) [^.\n]{0,30}?(?:instruksi|perintah|arahan|petunjuk|aturan)[^.\n]{0,20}?"
+        r"(?:sebelum|di atas|terdahulu|sistem)"
+        r"|(?<!μην )\b(?:αγν[οό][ηή]σ|ξέχασ|ξεχάστ|παράβλεψ)\w* [^.\n]{0,30}?(?:προηγούμεν|όλες|παραπάνω)\w*"
+        r" (?:\w{1,15} ){0,2}?"
+        r"(?:οδηγί|εντολ|κανόν)|\b(?:התעלם|התעלמי|התעלמו|שכח|שכחי|שכחו)\b[^.\n]{0,20}?(?:הוראות|הנחיות"
+        r"|פקודות)[^.\n]{0,12}?"
+        r"(?:קודמ|לעיל|למעלה|המערכת)",
+        hints(
+            "hướng_dẫn chỉ_dẫn chỉ_thị mệnh_lệnh quy_tắc instruksi perintah arahan petunjuk aturan οδηγί εντολ κανόν "
+            "הוראות הנחיות פקודות"
         ),
     ),
 )

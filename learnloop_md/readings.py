@@ -16,7 +16,8 @@ _ALIKE = {
     "\u0585\u057d\u0570\u0578\u0131\u0251\u0261": "ouhniag",
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_SMALL = "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u1d0d\u0274\u1d0f\u1d18\ua7af\u0280\ua731\u1d1b\u1d1c"
+_SMALL = "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u1d0d\u0274\u1d0f\u1d18\ua7af"
+_SMALL += "\u0280\ua731\u1d1b\u1d1c"
 _SMALL += "\u1d20\u1d21\u2093\u028f\u1d22"
 # Alphabets that are no script's, and that no normal form makes plain: small capitals, letters of flags, in black
 # circles and squares, in brackets.
@@ -141,8 +142,8 @@ _STOPPED = rf"{_STOP}(?:\s{{1,8}}[\w'-]{{1,20}}{_STOP}){{2,200}}(?P<rest>[^\n]{{
 
 
 def respelled(text: str, *, backwards: bool) -> Iterator[tuple[int, str]]:
-    """Words with a sign behind each, without the signs, and lines that run backwards turned round, each with its line."""
-    found = []
+    """Words with a sign behind each, without the signs, and backward lines turned round, each with its line."""
+    found = list[tuple[int, str]]()
     for match in re.finditer(_STOPPED, text):
         first = text[max(0, match.start() - 20) : match.start()].split()[-1:]
         run = re.sub(_STOP, "", text[match.start() : match.start("rest")])
@@ -250,9 +251,9 @@ def encoded(text: str, *, rounds: int = 2) -> Iterator[tuple[int, str]]:
             yield line, inner
         if rounds > 1:
             yield from ((line, deeper) for _, deeper in encoded(inner, rounds=rounds - 1))
-    for n, line in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
-        said = re.sub(_ESCAPE, lambda m: chr(int(m[1], 16) if m[1] else int(m[2], 8)), line)
-        if said != line:
+    for n, written in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
+        said = re.sub(_ESCAPE, lambda m: chr(int(m[1], 16) if m[1] else int(m[2], 8)), written)
+        if said != written:
             yield n, " ".join(said.split())
 
 
