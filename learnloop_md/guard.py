@@ -63,9 +63,9 @@ _NOISE = (
 # A line break, or the seam of two string literals.
 _BREAK_IN_WORD = r"[\r\n\"'](?:(?<=\n)[ \t>]*|(?<=\r)\n[ \t>]*|(?<=([\"']))[ \t]{0,8}[+.]?\s{0,40}\1)(?=[\w+/=.-])"
 _BASE64 = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}={0,2}"
-# Letters that stand apart, with the same blank or sign between them; what any such run holds is looked for first.
-_APART = r"[ .,|/-](?:[\w-][ .,|/-]{1,3}){6}"
-_SPELLED = r"(?<!\w)[\w-]([ \t.,|/-]{1,3})[\w-](?:\1[\w-]){16,400}(?![\w-])"
+# Letters that stand apart, with the same sign between them; patterns that begin with one sign are quick.
+_APART = (r" [\w-],? [\w-],? ", r"-[\w-]-[\w-]-", r"\.[\w-]\.[\w-]\.")
+_SPELLED = r"(?<!\w)[\w-]([ .,-]{1,3})[\w-](?:\1[\w-]){16,400}(?![\w-])"
 
 
 def find_secrets(text: str) -> list[Secret]:
@@ -266,7 +266,7 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
             for shape in _shapes_in(inner):
                 if _take(taken, *match.span()):
                     yield *match.span(), shape
-    if not _compiled(_APART).search(text):
+    if not any(_compiled(apart).search(text) for apart in _APART):
         return
     for match in _compiled(_SPELLED).finditer(text):
         for shape in _shapes_in(match[0][:: len(match[1]) + 1]):
