@@ -310,7 +310,7 @@ _SAMPLE = (
     r"(?![A-Za-z0-9])"
 )
 _DUMMY = (
-    r"(?i)^$|^[<{\[$%]|^@\w+@$|^(.)\1*$|xxxx|\*\*\*|\.\.\.|example|placeholder|change[_-]?(?:me|it|this)|^your"
+    r"(?i)^$|^[<{\[$%]|^@\w+@$|^(.)\1*$|^([a-z]{2,6})\2+$|xxxx|\*\*\*|\.\.\.|example|placeholder|change[_-]?(?:me|it|this)|^your"
     r"|^my(?:pass(?:word)?|secret|token|key)|^test[_-]?(?:pass(?:word)?|token|secret|key|user)?\d{0,4}$"
     r"|(?<![a-z])(?:your|my|some|sample|replace|redacted|dummy|fake|insert|todo|fixme|masked|here|foo|bar"
     r"|demo)(?![a-z])"

@@ -15,8 +15,7 @@ _LEAST = 8  # letters; of fewer nobody can tell
 def unspeakable(letters: str) -> bool:
     """Whether too few pairs of the letters are those of words.
 
-    1 in 150 words is taken for none,
-    1 in 15 of twelve random small letters for one.
+    1 in 150 words is taken for none, 1 in 15 of twelve random small letters for one.
     """
     said = letters.lower() if letters.isupper() else letters[:1].lower() + letters[1:]
     usual = sum(said[at : at + 2] in _PAIRS for at in range(len(said) - 1))
