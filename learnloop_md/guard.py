@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from binascii import a2b_base64
+from binascii import a2b_base64, a2b_hex
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,8 +13,9 @@ from typing import NamedTuple
 from learnloop_md.errors import RefusedError
 from learnloop_md.examples import passed_off
 from learnloop_md.hints import Hints
-from learnloop_md.readings import LOOKS
+from learnloop_md.readings import LOOKS, STYLED
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS, UUID, WHOLE, Shape
+from learnloop_md.speakable import unspeakable
 
 _DOCUMENTED = ("EXAMPLE", "EXAMPLEKEY")  # how the keys of AWS's manuals end
 _CALLED_LIVE = " of a manual, called a live one: if it is an example, say so"
@@ -53,14 +54,18 @@ class _Folded(NamedTuple):
 # backslash, an escaped underscore, slash or dash, a letter as a code of YAML and JSON, entities, letters in percent
 # signs, emphasis and code spans inside a word. What any of that begins with stands first: a search skips all else fast.
 _NOISE = (
-    r"[^\t\n\r -$'-)+-;=-\[\]-_a-~](?:(?<![%&*<\\`])"
-    r"|(?<=\\)(?:\r?\n[ \t]*|(?=[_/-])|\\{0,7}(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}))"
-    r"|(?<=&)(?:#\d{2,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,30});|(?<=<)(?:wbr ?/?>|!--[ \t]*-->)"
-    r"|(?<=%)(?:2[dD]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF])|(?<=\w[*`])(?:(?<=\*)\*)?(?=\w))"
+    r"[^\t\n\r -$'-)+-;=-\[\]-_a-}](?:(?<![%&*<\\`~])"
+    r"|(?<=\\)(?:\r?\n[ \t]*|(?=[_/-])|\\{0,7}(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5}|[01][0-7]{2}))"
+    r"|(?<=&)(?:#\d{2,6}|#[xX][0-9a-fA-F]{1,5}|[A-Za-z]{2,30});|(?<=<)(?:wbr ?/?>|!--[ \t]*-->|/?(?:[bius]|em|strong"
+    r"|code|span|tt|kbd|su[bp]|mark|small|del|ins|font)(?: [^<>\n]{0,100})?>)"
+    r"|(?<=%)(?:2[dD]|3\d|[46][1-9a-fA-F]|[57][\daA]|5[fF])|(?<=\w[*`])[*`]{0,5}(?=\w)|(?<=\w~)~(?=\w))"
 )
 # A line break, or the seam of two string literals.
 _BREAK_IN_WORD = r"[\r\n\"'](?:(?<=\n)[ \t>]*|(?<=\r)\n[ \t>]*|(?<=([\"']))[ \t]{0,8}[+.]?\s{0,40}\1)(?=[\w+/=.-])"
 _BASE64 = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}={0,2}"
+# Letters that stand apart, with the same sign between them; patterns that begin with one sign are quick.
+_APART = (r" [\w-],? [\w-],? ", r"-[\w-]-[\w-]-", r"\.[\w-]\.[\w-]\.")
+_SPELLED = r"(?<!\w)[\w-]([ .,-]{1,3})[\w-](?:\1[\w-]){16,400}(?![\w-])"
 
 
 def find_secrets(text: str) -> list[Secret]:
@@ -185,8 +190,8 @@ def _plain(noise: str) -> str:
         return noise if said == noise else "".join(c if c.isascii() else _plain(c) for c in said)
     if noise.startswith("%"):
         return chr(int(noise[1:], 16))
-    if code := re.fullmatch(r"\\+[xuU](\w+)", noise):
-        said = chr(int(code[1], 16))
+    if code := re.fullmatch(r"\\+(?:[xuU](\w+)|(\d+))", noise):
+        said = chr(int(code[1], 16) if code[1] else int(code[2], 8))
         return said if " " <= said <= "~" or said in "\t\n\r" else _plain(said)
     if noise.isascii():
         return ""
@@ -199,7 +204,7 @@ def _plain(noise: str) -> str:
         return "'"
     if noise in "“”„«»":
         return '"'
-    plain = unicodedata.normalize("NFKC", noise).translate(LOOKS)
+    plain = unicodedata.normalize("NFKC", noise.translate(STYLED)).translate(LOOKS)
     # One sign that stands for a sentence is no part of a token, and would make the text many times longer.
     return plain if len(plain) <= 4 else " "
 
@@ -257,14 +262,33 @@ def _broken_tokens(joined: _Folded, taken: bytearray, tokens: Sequence[Shape]) -
 
 def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
     for match in _compiled(_BASE64).finditer(text):
-        run = match[0].rstrip("=")
-        try:
-            inner = a2b_base64(run + "=" * (-len(run) % 4)).decode()
-        except ValueError:
-            continue
-        for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().fitting(inner.lower())):
+        for inner in _decoded(match[0]):
+            for shape in _shapes_in(inner):
+                if _take(taken, *match.span()):
+                    yield *match.span(), shape
+    if not any(_compiled(apart).search(text) for apart in _APART):
+        return
+    for match in _compiled(_SPELLED).finditer(text):
+        for shape in _shapes_in(match[0][:: len(match[1]) + 1]):
             if _take(taken, *match.span()):
                 yield *match.span(), shape
+
+
+def _shapes_in(inner: str) -> list[Shape]:
+    return [shape for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().fitting(inner.lower()))]
+
+
+def _decoded(run: str, *, rounds: int = 2) -> Iterator[str]:
+    """What a run says as base64 and as hex; what was encoded once more is decoded once more."""
+    bare = run.rstrip("=")
+    for decode, code in ((a2b_base64, bare + "=" * (-len(bare) % 4)), (a2b_hex, bare)):
+        try:
+            inner = decode(code).decode()
+        except ValueError:
+            continue
+        yield inner
+        if rounds > 1 and (inside := _compiled(_BASE64).search(inner)):
+            yield from _decoded(inside[0], rounds=rounds - 1)
 
 
 def _take(taken: bytearray, start: int, end: int) -> bool:
@@ -286,9 +310,10 @@ _SAMPLE = (
     r"(?![A-Za-z0-9])"
 )
 _DUMMY = (
-    r"(?i)^$|^[<{\[$%]|^@\w+@$|^(.)\1*$|xxxx|\*\*\*|\.\.\.|example|placeholder|change[_-]?(?:me|it|this)|^your"
+    r"(?i)^$|^[<{\[$%]|^@\w+@$|^(.)\1*$|^([a-z]{2,6})\2+$|xxxx|\*\*\*|\.\.\.|example|placeholder|change[_-]?(?:me|it|this)|^your"
     r"|^my(?:pass(?:word)?|secret|token|key)|^test[_-]?(?:pass(?:word)?|token|secret|key|user)?\d{0,4}$"
-    r"|(?<![a-z])(?:your|my|some|sample|replace|redacted|dummy|fake|insert|todo|fixme|masked|here|foo|bar|demo)(?![a-z])"
+    r"|(?<![a-z])(?:your|my|some|sample|replace|redacted|dummy|fake|insert|todo|fixme|masked|here|foo|bar"
+    r"|demo)(?![a-z])"
 )
 # What stands where a value is spoken of, not given; and the defaults every manual prints.
 _SPOKEN_WORDS = (
@@ -303,7 +328,8 @@ _SPOKEN_WORDS = (
     "optional[str] self.password"
 )
 _REFERENCE = (
-    r"(?:~|\.{1,2})/|/(?:etc|home|usr|var|run|tmp|opt|mnt|root|srv|app|data|dev|Users)/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*://"
+    r"(?:~|\.{1,2})/|/(?:etc|home|usr|var|run|tmp|opt|mnt|root|srv|app|data|dev|Users)/|[A-Za-z]:\\"
+    r"|[a-z][a-z0-9+.-]*://"
     r"|(?:arn|sha\d+|md5|op|ref\+\w+|vault|ssm|env|file|ENC|secret|secrets|projects)[:/\[]|sha(?:1|256|384|512)-"
     r"|(?:process|os|import|settings|config|self|this|args|ctx|req|request|params|var|local|data|secrets|vars|env)\."
     r"|[^\s@]+@[^\s@]+\.[a-z]{2,}$|\d{4}-\d\d-\d\d"
@@ -311,16 +337,21 @@ _REFERENCE = (
 _CALL = r"[A-Za-z_][\w.:]*[(\[{]|[#(]"
 _NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"
 _SPEAKING_NAME = r"(?i)[a-z_]*(?:pass|pwd|secret|token|key|cred)[a-z_]*"
-_ALGORITHM = r"(?i)(?:sha|md|argon|bcrypt|pbkdf|scrypt|oauth|base|utf|aes|rsa|tls|ssl|http|ipv|python|v)-?\d"
+_ALGORITHM = (
+    r"(?i)(?:sha|md|argon|bcrypt|pbkdf|scrypt|oauth|base|utf|aes|rsa|tls|ssl|http|ipv|python)-?\d"
+    r"|v-?\d{1,3}(?![A-Za-z\d])"
+)
 _NUMBER_AND_WORDS = r"\d+[+-]?[A-Za-z]+(?:-[A-Za-z]+)*"
 _HARMLESS_BEFORE = (
-    r"(?i)(?<![a-z])(?:csrf|xsrf|page|next|continuation|cursor|sync|[beu]os|pad|unk|sep|mask|stop|cancel(?:lation)?|max|min|"
+    r"(?i)(?<![a-z])(?:csrf|xsrf|page|next|continuation|cursor|sync|[beu]os|pad|unk|sep|mask|stop|cancel(?:lation)?"
+    r"|max|min|"
     r"num|total|public|pub|publishable|primary|foreign|cache|sort|partition|hash|object|dict|map|row|index|idempotency|"
     r"lookup|host|bucket|routing|unique|shortcut|s3|config|json|yaml|metric|label)[ _.-]?$"
 )
 _HARMLESS_TAIL = (
     r"(?i)(?:names?|ids?|files?|path|ur[li]|types?|len|length|size|counts?|limit|budget|ttl|expir\w*|field|policy|hash|"
-    r"hashed|digest|header|prefix|suffix|params?|env|var|variable|ref|arn|version|manager|store|provider|endpoint|format|"
+    r"hashed|digest|header|prefix|suffix|params?|env|var|variable|ref|arn|version|manager|store|provider|endpoint"
+    r"|format|"
     r"class|selector|hint|label|lifetime|usage|rate|index|position|offset|kind|scopes?|status|source|mode|rotation|"
     r"fingerprint|alg|algorithm|column|required|enabled|regex|pattern|validator|age|min|max)$"
 )
@@ -360,7 +391,7 @@ def _tells(shape: Shape, match: re.Match[str], group: str | int) -> bool:
         user, _, password = value.replace('"', "").replace("'", "").partition(":")
         value = password or user
         return ":" in match[group] and len(value) > 2 and not any(map(_is_spoken, (value, match[group])))
-    if group == "rv" and (not _looks_random(value) or (shape.kind == "spoken-secret" and _is_id(value))):
+    if group == "rv" and (not _is_no_word(value) or (shape.kind == "spoken-secret" and _is_id(value))):
         return False
     if shape.kind == "aws-secret-key" and value.endswith(_DOCUMENTED):
         return passed_off(match.string, *match.span(group))
@@ -386,20 +417,24 @@ def _is_assigned(kind: str, match: re.Match[str], value: str, *, quoted: bool) -
         return len(value) >= (10 if tight else 16) and _is_mixed(value) and not _is_id(value)
     if value.isdigit():
         return len(value) >= 12 and (tight or quoted) and kind != "generic-token"
-    return len(value) >= 8 and _looks_random(value)
+    return len(value) >= 8 and _is_no_word(value)
 
 
 def _is_password(value: str, *, tight: bool, quoted: bool, spaced: bool) -> bool:
     if len(value) < 6 or " " in value:
         return False
     letters_only = value.replace("_", "").isalpha()
+    if letters_only and unspeakable(value):
+        return True
     if tight:
         return quoted or not (letters_only and (spaced or _compiled(_SPEAKING_NAME).fullmatch(value)))
     has_letter = any(character.isalpha() for character in value)
     has_digit = any(character.isdigit() for character in value)
     if quoted and not letters_only:
         return has_letter
-    if not has_letter or _compiled(_ALGORITHM).match(value) or _compiled(_NUMBER_AND_WORDS).fullmatch(value):
+    if not has_letter or _compiled(_ALGORITHM).match(value):
+        return False
+    if _compiled(_NUMBER_AND_WORDS).fullmatch(value) and not unspeakable(value.lstrip("0123456789+-")):
         return False
     # In prose only what no sentence holds: a mixed word, or one with a sign inside.
     return (has_digit and value.isalnum()) or _looks_random(value) or bool(re.search(r"\w[!#$%^&*+=~@]", value))
@@ -439,6 +474,10 @@ def _looks_random(value: str) -> bool:
         if not _compiled(_WORD).fullmatch(part) or _has_wild_case(part)
     ]
     return any(len(part) > 5 for part in parts) or len(parts) > 2
+
+
+def _is_no_word(value: str) -> bool:
+    return _looks_random(value) or (value.isalpha() and unspeakable(value))
 
 
 def _has_wild_case(part: str) -> bool:

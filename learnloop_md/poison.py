@@ -11,7 +11,7 @@ from learnloop_md import readings
 from learnloop_md.hidden import hidden, without
 from learnloop_md.hints import Hints
 from learnloop_md.poison_shapes import AUTONOMY, FORMS, INSTRUCTION, WHY, Form
-from learnloop_md.poison_words import ACTING, DANGEROUS, HARMLESS
+from learnloop_md.poison_words import ACTING, BROAD, DANGEROUS, HARMLESS, TEXTS, UNATTENDED
 
 
 class Poison(NamedTuple):
@@ -44,6 +44,10 @@ def _all(text: str) -> Iterator[Poison]:
     for line, some in rows if words else ():
         if code := _judged(some, words):
             yield Poison(code, line, WHY[code])
+    backwards = not words.isdisjoint(readings.BACKWARDS)
+    for line, said in readings.respelled(text, backwards=backwards) if words else ():
+        if code := _judged(readings.readings(said)):
+            yield Poison(code, line, WHY[code])
     for line, said in readings.unseen(text):
         if code := _judged(readings.readings(said)) or (INSTRUCTION if re.search(_ORDER, said) else ""):
             yield Poison(code, line, "gives an order where no reader sees it")
@@ -63,9 +67,12 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
     yield from ((line, said) for other in more for line, said in readings.paragraphs(other) if said not in seen)
 
 
+_TURNED = Form("", "(?!)", readings.BACKWARDS)  # says only that such a word stands in a text
+
+
 @cache
 def _hints() -> Hints[Form]:
-    return Hints(FORMS)
+    return Hints((*FORMS, _TURNED))
 
 
 def _judged(some: Iterable[str], words: Iterable[str] | None = None) -> str:
@@ -134,7 +141,9 @@ def _is_talk(said: str, match: re.Match[str], form: Form) -> bool:
     """Whether what looks like poison forbids it, speaks of it, or allows what anyone may do."""
     if not form.negates and re.search(_NEGATION, said[_sentence(said, match.start())[0] : match.start()]):
         return True
-    return _is_mention(said, match) or _is_forbidden(said, match, form) or _is_harmless(said, match, form)
+    if _is_mention(said, match) or _is_forbidden(said, match, form) or _is_harmless(said, match, form):
+        return True
+    return _is_sample(said, match) or _is_narrow(said, match, form)
 
 
 def _is_forbidden(said: str, match: re.Match[str], form: Form) -> bool:
@@ -159,11 +168,60 @@ def _is_mention(said: str, match: re.Match[str]) -> bool:
     return False
 
 
+# "tests use the string … as input", "the phrase … is in the corpus": whose text it is, and what becomes of it.
+_SAMPLE = rf"\b(?:the|an?|our|its|this|like|such as) (?:\w+ )?{TEXTS} (?:like |such as )?$"
+_SAMPLED = (
+    r"(?:[\w' -]{0,40}? | |, )(?:as (?:an? |the |its |their |one of (?:the |its |our )?)?(?:\w+ )?(?:input|example"
+    r"|sample|seed"
+    r"|placeholder|fixture|payload|test|query|value|argument|name|title)s?\b"
+    r"|(?:is|are|was|stands|comes|came) (?:(?:in|from|among|part of) )?(?:the |an? |our |one )?(?:[\w-]{1,20}"
+    r" ){0,2}?(?:examples?"
+    r"|samples?|seeds?|canary|payloads?|attacks?|input|entry|row|case|fixtures?|placeholder|tests?|suite|corpus|set"
+    r"|tables?"
+    r"|lists?|scanner|filter|dataset|logs?|refused|blocked|caught|flagged|rejected|quarantined)\b"
+    r"|(?:and|which|that) (?:expects?|asserts?|compares?|checks?|gets?|must be (?:refused|flagged|blocked))\b"
+    r"|in (?:any|each|every|upper|lower|mixed) case\b|(?:through|to) (?:the |our )?(?:\w+ )?(?:filter|scanner|sanitizer"
+    r"|classifier|bot|parser|clean\(\))|(?:to|for) test|(?:the|our) canary\b|(?:written|filed|posted|sent) by\b)"
+)
+_HEEDED = (
+    r"\b(?:obey\w*|follow\w*|heed\w*|comply\w*|honou?r\w*|do (?:it|so|what)|act(?:ing)? on|orders?|commands?|you"
+    r"|(?:must|should)(?! (?:match|be|catch|flag|refuse|reject|fail|pass)\b)|shall|have to|says?|demands?|curl|wget"
+    r"|run|execute)\b"
+)
+
+
+def _is_sample(said: str, match: re.Match[str]) -> bool:
+    """Whether a match is named as a text that something is done with, and no one is told to heed it."""
+    begin, end = _sentence(said, match.start())
+    before, after = said[begin : match.start()], said[match.end() : end]
+    named = re.search(_SAMPLE, before) and re.match(_SAMPLED, after)
+    return bool(named) and not re.search(_HEEDED, f"{before} {after}")
+
+
+_ONE_RULE = (
+    r"(?!.*\b(?:all|any|every|each|other|system|safety|hidden|built-in)\b)\w+(?: \w+)? (?:the|that|those|our|your|my"
+    r"|an?) "
+)
+_ITS_TOPIC = r" (?:about|on|for|in|of|(?:(?<=instruction )|(?<=guideline )|(?<=rule ))to) "
+
+
+def _is_narrow(said: str, match: re.Match[str], form: Form) -> bool:
+    """Whether one rule about one matter of the work is dropped, not what the model is bound to."""
+    if not form.narrows or not re.match(_ONE_RULE, match[0]):
+        return False
+    _, end = _sentence(said, match.start())
+    topic = re.compile(_ITS_TOPIC).match(said, match.end(), end)
+    rest = re.sub(" if you (?:are|use) ", " ", said[match.end() : end])
+    return bool(topic) and not re.search(rf"\b{BROAD}\b|{DANGEROUS}|{ACTING}", rest)
+
+
 def _is_harmless(said: str, match: re.Match[str], form: Form) -> bool:
     """Whether leave to act alone is given for what anyone may do: reading, tests, the formatter."""
     if form.code != AUTONOMY or not form.negates:
         return False
     if re.match(HARMLESS, said[match.end() : match.end() + 100]):
+        return True
+    if _is_unattended(said, match, form):
         return True
     if not form.risky:
         return False
@@ -171,6 +229,28 @@ def _is_harmless(said: str, match: re.Match[str], form: Form) -> bool:
     if match[0].startswith("without") and re.search(_ONLY_ASKED, said[begin : match.start()]):
         return True
     return not re.search(f"{DANGEROUS}|{ACTING}", f"{said[begin : match.start()]} {said[match.end() : end]}")
+
+
+_THERE = rf" (?:in|inside|within|from) (?:the |an? |our |your |any |all )?(?:[\w-]{{1,20}} ){{0,2}}?{UNATTENDED}\b"
+_IT_DOES = (
+    rf"(?:the |our |an? |all |this |these )?(?:[\w-]{{1,20}} ){{0,2}}?{UNATTENDED} (?!may|must|should|can|shall|to\b"
+    rf"|is\b|are\b)"
+    r"(?:[\w-]{1,20} ){0,5}?(?:runs?|works?|exits?|finish(?:es)?|starts?|continues?|returns?) $"
+)
+
+
+def _is_unattended(said: str, match: re.Match[str], form: Form) -> bool:
+    """Whether it is said of a program where nobody sits, not of whoever reads this."""
+    begin, end = _sentence(said, match.start())
+    before, after = said[begin : match.start()], said[match.end() : end]
+    if form.risky:
+        return bool(re.fullmatch(_IT_DOES, before.lstrip())) and not re.search(_ANYWHERE, after)
+    if not re.match(_THERE, after) or re.search(_ANYWHERE, match[0]):
+        return False
+    return not re.search(rf"{_ANYWHERE}|{DANGEROUS}|{ACTING}", f"{before} {after}")
+
+
+_ANYWHERE = r"\b(?:you|your|me|users?|human|person|owner|agents?|assistant|claude|anywhere|everywhere|else|or|and)\b"
 
 
 def _clause(said: str, start: int, end: int) -> tuple[int, int]:

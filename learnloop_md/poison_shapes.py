@@ -21,7 +21,8 @@ class Form(NamedTuple):
     """One form of poison: pattern is tried only on texts holding one of the words.
 
     Behind a negation a form means the opposite; not so those that are negative themselves (`negates`). A `risky` one
-    counts only where something dangerous is spoken of in the same clause.
+    counts only where something dangerous is spoken of in the same clause, one that `narrows` only where it drops more
+    than one rule about the work.
     """
 
     code: str
@@ -29,12 +30,13 @@ class Form(NamedTuple):
     words: tuple[str, ...]
     negates: bool = False
     risky: bool = False
+    narrows: bool = False
 
 
 # --- against the instructions that hold ------------------------------------------------------------------------------
 
 _OVERRIDES = (
-    Form(INSTRUCTION, rf"\b{w.DROP} {w.FEW}{w.EARLIER} {w.TWO}{w.ORDERS}\b", w.ORDER_WORDS),
+    Form(INSTRUCTION, rf"\b{w.DROP} {w.FEW}{w.EARLIER} {w.TWO}{w.ORDERS}\b", w.ORDER_WORDS, narrows=True),
     Form(
         INSTRUCTION, rf"\b{w.DROP} {w.EVERY} (?:of )?(?:the |these |those )?(?:{w.OTHER} )?{w.ORDERS}\b", w.ORDER_WORDS
     ),
@@ -46,6 +48,7 @@ _OVERRIDES = (
         rf"|system) (?:policy|rule|guideline|instructions?)\b|\b{w.DROP} your {w.TWO}{w.RULES}\b|\b{w.DROP} {w.EVERY} "
         rf"(?:of )?(?:the |your |its )?{w.EARLIER} {w.TWO}{w.RULES}\b",
         w.RULE_WORDS,
+        narrows=True,
     ),
     Form(INSTRUCTION, rf"\b(?:{w.DROP}|drop) {w.THESE}{w.TOLD} {w.BEFORE_THIS}", w.TOLD_WORDS),
     Form(
@@ -149,8 +152,10 @@ _ROLES = (
     Form(
         INSTRUCTION,
         r"\b(?:(?:your|my) (?:new|only|updated)|(?:your|the|my) (?:real|true|actual|secret|hidden)) (?:task"
-        r"|instructions?|goal|role|objective|directives?|orders|mission|purpose|prompt) (?:is|are|will be|now)\b"
-        r"|\bnew (?:system )?(?:instructions?|directives?|prompt|orders) ?:",
+        r"|instructions?|goal|role|objective|directives?|orders|mission|purpose|prompt) (?:is|are|will be|now)\b(?!"
+        r" (?:filed|tracked|listed|linked|stored|kept|in|under|on)\b)"
+        rf"|\bnew (?:system (?:instructions?|directives?|prompt|orders) ?:|(?:instructions?|directives?|prompt"
+        rf"|orders) ?:{w.TO_IT})",
         hints("task instruction goal role objective directive orders mission purpose prompt"),
     ),
     Form(
@@ -217,7 +222,8 @@ _BEHIND = (
 _ALONE = (
     Form(
         AUTONOMY,
-        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|you must not|shouldn't|should not|stop|skip|avoid"
+        rf"\b(?:never|do not|don't|dont|no need to|need not|needn't|(?:you|agent|assistant|claude|model|ai) must not"
+        rf"|shouldn't|should not|stop|skip|avoid"
         rf"|not necessary to|don't have to|do not have to|instead of|rather than|refrain from|no longer) (?:ever "
         rf"|have to |need to |bother |even |first |having to )?(?:ask|request|seek|wait|requir|check|prompt|get"
         rf"|obtain)(?:t?ing|e)?(?: (?:{w.PERSON}|me|them|first))?(?: (?:for|on|with|to get))?(?: (?:any|explicit|prior"
@@ -405,14 +411,16 @@ _OTHER_TONGUES = (
         rf"\b{_ORDERED}(?:olvid|esque|dimentica|oubli|ignor)\w* (?:(?:todas?|toutes?|tutte) )?(?:tus|tes|tuas|tue|vos"
         rf"|vuestras|suas|le tue) (?:instruccion|instruç|instruc|istruzion|instruction|consigne|regl|règle|regol)"
         rf"|\b{_ORDERED}(?:ignor|olvid|descart|esque|desconsider|dimentica|trascura|oubli|néglig)\w* {_THREE}"
-        rf"(?:instrucci[oó]n|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens|ordini|reglas|regras"
+        rf"(?:instrucci[oó]n|instru[cç][oõ]es|istruzioni|instructions|consignes|directives|ordres|órdenes|ordens"
+        rf"|ordini|reglas|regras"
         rf"|regole|règles)\w* ?(?:\w{{1,15}} ){{0,2}}?(?:anterior|previ[aeo]s?|precedent|précédent|antérieur"
         rf"|d[eou]l? sist|du système|acima|de arriba|ci-dessus)",
         hints("instru istruz consignes directives ordres rdenes ordens ordini reglas regras regole règles"),
     ),
     Form(
         INSTRUCTION,
-        rf"\b(?:игнорируй|забудь|проигнорируй|не обращай внимания на)\w* {_THREE}(?:инструкци|указани|команд|правил)"
+        rf"(?<!не )\b(?:игнорируй|забудь|проигнорируй|не обращай внимания на)\w* {_THREE}"
+        rf"(?:инструкци|указани|команд|правил)"
         rf"|(?:忽略|无视|忘记|無視|忘記|不要理会)[^。\n]{{0,12}}?(?:指令|指示|提示|规则|規則|说明|說明)|"
         rf"(?:指示|命令|ルール|プロンプト)[^。\n]{{0,6}}?(?:無視|忘れ)"
         rf"|(?:지시|명령|지침|프롬프트)[^.\n]{{0,8}}?(?:무시|잊)|(?:تجاهل|انس)[^.\n]{{0,20}}?(?:التعليمات|الأوامر)|(?:पिछले"
@@ -420,6 +428,41 @@ _OTHER_TONGUES = (
         hints(
             "инструкци указани команд правил 指令 指示 提示 规则 規則 说明 說明 命令 ルール プロンプト "
             "지시 명령 지침 프롬프트 التعليمات الأوامر निर्देश"
+        ),
+    ),
+    # Turkish (its dotless i reads as one with a dot), Swedish, Danish, Norwegian, Czech, Slovak, Ukrainian
+    Form(
+        INSTRUCTION,
+        r"\b(?:önceki|yukar[ıi]daki|tüm|bütün)\b[^.\n]{0,30}?(?:talimat|yönerge|komut|kural)\w*[^.\n]{0,20}?"
+        r"(?:yok say|görmezden gel|unut|göz ard[ıi] et)(?!m[ae])"
+        rf"|\b(?:ignorera|glöm|bortse från|ignorer|glem|se bort fra) (?!inte|ikke|aldri[gk]?)"
+        rf"(?:(?!inte|ikke)\w{{1,15}} ){{0,3}}?(?:tidigare|föregående|alla|dina|ovanstående|tidligere|forrige|alle"
+        rf"|dine|ovenstående) "
+        rf"(?:\w{{1,15}} ){{0,2}}?(?:instruktion|instruks|anvisning|regler|order|ordre)"
+        rf"|\b(?:z?ignoruj|zapomeň|zabudni na)\w* {_THREE}(?:předchoz|všech|dříve|tvé|predchádz|všetk|tvoje)\w* "
+        rf"(?:\w{{1,15}} ){{0,2}}?(?:pokyn|instrukc|inštrukci|příkaz|príkaz|pravid)"
+        rf"|(?<!не )\b(?:ігноруй|проігноруй|забудь|не зважай на)\w* {_THREE}(?:інструкці|вказівк|команд|правил)",
+        hints(
+            "talimat yönerge komut kural instruktion instruks anvisning regler order ordre pokyn instrukc inštrukci "
+            "příkaz príkaz pravid інструкці вказівк команд правил"
+        ),
+    ),
+    # Vietnamese, Indonesian and Malay, Greek, Hebrew
+    Form(
+        INSTRUCTION,
+        r"(?<!đừng )(?<!không )\b(?:bỏ qua|phớt lờ|quên|lờ đi)\b[^.\n]{0,30}?(?:hướng dẫn|chỉ dẫn|chỉ thị|mệnh lệnh"
+        r"|quy tắc)"
+        r"[^.\n]{0,20}?(?:trước|ở trên|bên trên|hệ thống)"
+        r"|(?<!jangan )\b(?:abaikan|lupakan) [^.\n]{0,30}?(?:instruksi|perintah|arahan|petunjuk|aturan)[^.\n]{0,20}?"
+        r"(?:sebelum|di atas|terdahulu|sistem)"
+        r"|(?<!μην )\b(?:αγν[οό][ηή]σ|ξέχασ|ξεχάστ|παράβλεψ)\w* [^.\n]{0,30}?(?:προηγούμεν|όλες|παραπάνω)\w*"
+        r" (?:\w{1,15} ){0,2}?"
+        r"(?:οδηγί|εντολ|κανόν)|\b(?:התעלם|התעלמי|התעלמו|שכח|שכחי|שכחו)\b[^.\n]{0,20}?(?:הוראות|הנחיות"
+        r"|פקודות)[^.\n]{0,12}?"
+        r"(?:קודמ|לעיל|למעלה|המערכת)",
+        hints(
+            "hướng_dẫn chỉ_dẫn chỉ_thị mệnh_lệnh quy_tắc instruksi perintah arahan petunjuk aturan οδηγί εντολ κανόν "
+            "הוראות הנחיות פקודות"
         ),
     ),
 )

@@ -97,8 +97,52 @@ HARMLESS = (
     r"|[^.;]{0,12}?\bre-?run(?:ning)? (?:an? |the |any )?(?:flaky|failed|failing) (?:\w{1,20} )?(?:jobs?|workflows?)\b"
     r"|[^.;]{0,4}?for (?:the |any |small |trivial )*"
     r"(?:docs?|documentation|typos?|formatting|lint|tests?|comments?|reading)\b"
+    r"| (?:to|for) (?:(?:send|show|use|access|display) )?(?:the |push |local ){0,2}(?:notifications?|camera|microphone"
+    r"|(?:geo)?location|contacts|photos|bluetooth)\b"
     r"|[^.;]{0,12}?(?:before|to|for|when|while) (?:you )?(?:read|format|lint|test|search|grep|list|look|view"
     r"|fix(?:ing)? (?:typos?|lint|formatting)|type-?check|build|compil|inspect|explor|open)(?:t?ing|e)?\b"
+)
+
+# What a text is called that is handed on as one.
+TEXTS = any_of(
+    "strings? phrases? texts? prompts? words? sentences? payloads? messages? inputs? titles? lines? samples?"
+    " examples? seeds?"
+)
+# Who or what a rule about the work is never about: the model, its people, its limits, all there is.
+BROAD = any_of(
+    r"safety secur\w+ secrets? credentials? tokens? passwords? private privacy permissions? approvals? confirm\w*"
+    r" consent"
+    r" ask\w* tell\w* users? humans? people owners? developers? what which who whatever any\w* every\w* all each both"
+    r" else"
+    r" you your yourself this these that here now good full total general force effect contrary moment while second"
+    r" time"
+    r" future present past date rest sum order favou?r tools? carefu\w+ caution\w* limits? restrict\w* rules? polic\w+"
+    r" guardrails? instructions? behaviou?r conduct conversations? chats? sessions? messages? prompts? contexts?"
+    r" memor\w+"
+    r" pages? texts? files? claude\w* agents? assistants? models? ai llms? systems? harm\w* ethic\w* may_not must"
+    r" never not"
+    r" new obey\w* instead curl wget run execut\w* commands? work projects? repo\w* tasks?"
+)
+# Where no one sits who could be asked.
+UNATTENDED = (
+    r"(?:scripts?|jobs?|ci|pipelines?|cron(?:jobs?)?|workflows?|(?:unit |integration |e2e )?tests?|(?:non-interactive"
+    r"|batch"
+    r"|headless|quiet|daemon|dry-run) mode|makefiles?|dockerfiles?|hooks?|playbooks?)"
+)
+# What comes behind "new instructions:" where they are for the model: an order of the bad kinds, or words to it.
+TO_IT = (
+    r"(?= ?$| (?:first |always |please |just |now |then |simply ){0,3}(?:push|deploy|delete|merge|publish|send|drop"
+    r"|upload"
+    r"|disable|overwrite|wipe|approve|grant|transfer|pay|kill|sudo|email|reveal|print|repeat|act|pretend|behave|answer"
+    r"|respond|reply|say|fetch|copy|share|export|exfiltrate|install|(?:never|do not|don't) (?:tell|ask|mention|warn"
+    r"|stop"
+    r"|refuse|check|wait))\b"
+    rf"|.{{0,200}}?\b(?:you|your|yourself|the user|{MODEL}|obey\w*|comply|ignore|disregard|forget|bypass|override"
+    rf"|pretend"
+    r"|(?:to|for|with|from) me|secrets?|credentials?|passwords?|whatever|everything|any ?thing|curl|wget|bash"
+    r"|secretly|silently|unrestricted"
+    r"|(?:this|the) (?:page|message|text)|from (?:here|now) on|without (?:ask|any|approv|confirm|permi)\w*"
+    r"|(?:any|every|all) commands?)\b)"
 )
 
 SECRETS = any_of(

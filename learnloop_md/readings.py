@@ -15,6 +15,19 @@ _ALIKE = {
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7": "ABEZHIKMNOPTYX",
     "\u0585\u057d\u0570\u0578\u0131\u0251\u0261": "ouhniag",
 }
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_SMALL = "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u1d0d\u0274\u1d0f\u1d18\ua7af"
+_SMALL += "\u0280\ua731\u1d1b\u1d1c"
+_SMALL += "\u1d20\u1d21\u2093\u028f\u1d22"
+# Alphabets that are no script's, and that no normal form makes plain: small capitals, letters of flags, in black
+# circles and squares, in brackets.
+_STYLES = (*(range(first, first + 26) for first in (0x1F1E6, 0x1F150, 0x1F170, 0x1F110, 0x249C)), map(ord, _SMALL))
+STYLED = {letter: plain for style in _STYLES for letter, plain in zip(style, _LETTERS, strict=True)}
+_IN_STYLE = "[\u0262-\u02a0\u1d00-\u1d22\u2093\u249c-\u24b5\ua730\ua731\ua7af\U0001f110-\U0001f1ff]"
+_TURNED = str.maketrans(
+    "bdnpqu\u0250\u0254\u01dd\u025f\u0183\u0265\u1d09\u0131\u027e\u029e\u05df\u026f\u0279\u0287\u028c\u028d\u028e",
+    "qpudbnacefghiijklmrtvwy",
+)
 LOOKS = {ord(other): latin for others, latins in _ALIKE.items() for other, latin in zip(others, latins, strict=True)}
 _SPELLED = str.maketrans("0134578@$!|", "oieastbasil")
 _ROT13 = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
@@ -23,6 +36,14 @@ _COMMON = (
     "the and all any your you to for of without never not this that user ask send with previous ignore every from"
     " instructions confirmation approval permission secrets keys prompt"
 ).split()
+# One of these stands in what runs backwards.
+BACKWARDS = tuple(
+    word[::-1]
+    for word in (
+        "ignor disregard forget previous instruction rules confirm approv permission asking without secret private"
+        " credential always prompt"
+    ).split()
+)
 _SHIFTED = rf"\b(?:{'|'.join(_COMMON)})\b".translate(_ROT13).replace(r"\o", r"\b")
 
 # A blank line or the head's dashes end a paragraph; a list item, a heading, a field of the head begins one.
@@ -64,6 +85,8 @@ def _latin(text: str) -> str:
     """text with its look-alikes of Latin letters made Latin, in words that have Latin letters too."""
     if text.isascii():
         return text
+    if re.search(_IN_STYLE, text):
+        text = text.translate(STYLED)
     text = unicodedata.normalize("NFKC", text)
     return re.sub(r"\w+", lambda m: m[0].translate(LOOKS) if re.search("[A-Za-z]", m[0]) else m[0], text)
 
@@ -93,8 +116,11 @@ def readings(paragraph: str) -> Iterator[str]:
     names whole.
     """
     yield paragraph
-    if not paragraph.isascii() and (bare := _without_accents(paragraph)) != paragraph:
-        yield bare
+    if not paragraph.isascii():
+        if (bare := _without_accents(paragraph)) != paragraph:
+            yield bare
+        if re.search("[\u0250\u01dd\u0279\u0287]", paragraph):
+            yield paragraph.translate(_TURNED)[::-1]
     if re.search(r"[0134578@$!|](?<=[a-z].)[a-z]", paragraph):
         yield re.sub(r"\S+", lambda m: m[0].translate(_SPELLED) if re.search("[a-z]", m[0]) else m[0], paragraph)
     if re.search(r"[ .-][a-z][ .-][a-z][ .-]", paragraph) and re.search(r"(?:\b[a-z][ ._-]){7}", paragraph):
@@ -110,13 +136,35 @@ def readings(paragraph: str) -> Iterator[str]:
 _NAME = r"(?<![\w/.-])[a-z]{1,20}(?:[_-]{1,2}[a-z]{1,20}){2,20}(?![\w/-]|\.\w)"
 
 
+# "ignore. all. rules. here": a sign behind each word, as behind no four words of a sentence.
+_STOP = r"[.!?;:,|/\u00b7\u2022\u2026]{1,3}(?!\S)"
+_STOPPED = rf"{_STOP}(?:\s{{1,8}}[\w'-]{{1,20}}{_STOP}){{2,200}}(?P<rest>[^\n]{{0,200}})"
+
+
+def respelled(text: str, *, backwards: bool) -> Iterator[tuple[int, str]]:
+    """Words with a sign behind each, without the signs, and backward lines turned round, each with its line."""
+    found = list[tuple[int, str]]()
+    for match in re.finditer(_STOPPED, text):
+        first = text[max(0, match.start() - 20) : match.start()].split()[-1:]
+        run = re.sub(_STOP, "", text[match.start() : match.start("rest")])
+        found.append((match.start(), "".join((*first, run, match["rest"]))))
+    if backwards:
+        found += [(match.start(), match[0][::-1]) for match in re.finditer("[^\n]{1,2000}", text)]
+    for line, said in _by_line(text, found):
+        yield line, " ".join(_latin(said).lower().split())
+
+
 def _without_accents(text: str) -> str:
     """text without the marks over its Latin letters: of words in other languages an order seldom is what stays."""
-    marked = re.sub(rf"([a-z]){_ACCENT}+", r"\1", unicodedata.normalize("NFD", text))
-    return unicodedata.normalize("NFC", marked)
+    bare = re.sub(r"(?<=[\x00-\x7f])[^\x00-\x7f]+", _unmarked, unicodedata.normalize("NFD", text))
+    return " ".join(unicodedata.normalize("NFC", bare).split())
 
 
-_ACCENT = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+def _unmarked(match: re.Match[str]) -> str:
+    kept = next((at for at, mark in enumerate(match[0]) if not unicodedata.category(mark).startswith("M")), None)
+    return "" if kept is None else match[0][kept:]
+
+
 _CUT_AT = (  # longer words first: "theuser" is no "these"
     "administrator|authorization|confirmation|conversation|instructions?|restrictions|permissions?|credentials"
     "|dangerously|guidelines|exfiltrate|production|everything|disregard|guidance|anything|directives?|approval|password"
@@ -181,11 +229,14 @@ _BASE64 = r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,8000}={0,2}"
 _BASE32 = r"[A-Z2-7](?<![A-Za-z0-9+/=].)[A-Z2-7]{23,7999}={0,6}(?![A-Za-z0-9+/=])"
 _GROUP = r"[A-Za-z0-9+/_-]{2,80}"
 _HEX = r"[0-9a-fA-F](?<![0-9a-fA-F].)[0-9a-fA-F][ :]?(?:[0-9a-fA-F]{2}[ :]?){15,3999}(?![0-9a-fA-F])"
-_ESCAPE = r"(?:%|\\x|\\u00)([0-9a-fA-F]{2})"
+_ESCAPE = r"[%\\](?:(?:(?<=%)|x|u00)([0-9a-fA-F]{2})|(?<=\\)([01][0-7]{2}))"
 
 
-def encoded(text: str) -> Iterator[tuple[int, str]]:
-    """Readable texts that stand in text as base64, base32 or hex digits, and lines with escapes, each with its line."""
+def encoded(text: str, *, rounds: int = 2) -> Iterator[tuple[int, str]]:
+    """Readable texts that stand in text as base64, base32 or hex digits, and lines with escapes, each with its line.
+
+    What was encoded once more is decoded once more.
+    """
     if not re.search("[A-Z0-9%\\\\]", text):  # the words of a name: no code of a sentence does without
         return
     runs = [
@@ -194,15 +245,15 @@ def encoded(text: str) -> Iterator[tuple[int, str]]:
         for match in re.finditer(pattern, text)
     ]
     runs += [(at, run, decode) for at, run in _grouped(text) for decode in (_from_base64, _from_base32)]
-    found = [
-        (at, inner)
-        for at, run, decode in runs
-        if len(inner := decode(run)) > 12 and inner.isprintable() and " " in inner
-    ]
-    yield from _by_line(text, found)
-    for n, line in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
-        said = re.sub(_ESCAPE, lambda found: chr(int(found[1], 16)), line)
-        if said != line:
+    found = [(at, inner) for at, run, decode in runs if len(inner := decode(run)) > 12 and inner.isprintable()]
+    for line, inner in _by_line(text, found):
+        if " " in inner:
+            yield line, inner
+        if rounds > 1:
+            yield from ((line, deeper) for _, deeper in encoded(inner, rounds=rounds - 1))
+    for n, written in enumerate(text.split("\n") if "%" in text or "\\" in text else (), 1):
+        said = re.sub(_ESCAPE, lambda m: chr(int(m[1], 16) if m[1] else int(m[2], 8)), written)
+        if said != written:
             yield n, " ".join(said.split())
 
 

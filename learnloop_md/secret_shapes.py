@@ -314,7 +314,18 @@ def _assigned(names: str, sign: str = _SIGN) -> str:
 
 _PASSWORDS = (
     r"passw(?:or)?d|passwort|passphrase|passcode|(?<![a-z])pwd|(?<=[_.-])pass|(?<![a-z])pass(?=[ \t]{0,3}=)"
-    r"|kennwort|mot de passe|contrase(?:\xf1|n)a|(?<![a-z])senha|wachtwoord"
+    r"|kennwort|mot de passe|contrase(?:\xf1|n)a|(?<![a-z])(?:senha|parola|heslo|has\u0142o)|wachtwoord|l(?:\xf6"
+    r"|o)senord"
+    r"|adgangskode"
+)
+# Russian and Ukrainian (its letters that look Latin are made so), Chinese, Japanese, Korean; what stands behind them.
+_PASSWORDS_ELSEWHERE = (
+    r"[\u041f\u043f][aA][pP][oO][\u043b\u041b][\u044c\u042c]|\u5bc6[\u7801\u78bc]|\u53e3\u4ee4"
+    r"|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638"
+)
+_SIGN_ELSEWHERE = (
+    r"[\"'`]?[ \t]{0,4}(?:[:=]|-(?=[ \t])|\u662f|\u4e3a|\u70ba|\u306f\u3001?|[\uc740\ub294](?=[ \t])"
+    r"|\u044d\u0442[o\u043e](?=[ \t]))[ \t]{0,4}"
 )
 _KEYS = (
     r"(?:api|app|secret|access|private|auth|encryption|encrypt|signing|master|licen[sc]e|service|account|storage|"
@@ -451,6 +462,21 @@ CONTEXTS: tuple[Shape, ...] = (
         ("sshpass", "mysql", "redis-cli"),
     ),
     Shape(
+        "cli-password",
+        "password in a command",
+        r"(?i)\b(?:login|mongo(?:sh|dump|restore)?|ldap\w{3,10}|sqlcmd|mariadb(?:-dump)?|cqlsh|vault|svn)\b"
+        r"[^\n|]{0,80}?[ \t](?:-u|-U|--username|--user|-D)(?:=|[ \t]{0,4})\S{1,80}[^\n|]{0,80}?[ \t]"
+        r"(?:-p|-w|--password)(?:=|[ \t]{0,4})[\"']?(?P<v>[^\s\"'<=-][^\s\"'<]{3,100})",
+        ("login", "mongo", "ldap", "sqlcmd", "mariadb", "cqlsh", "svn"),
+    ),
+    Shape(
+        "cli-password",
+        "password in a command",
+        r"(?i)\b(?:docker|podman|nerdctl|buildah|skopeo|oras|helm|az)\b[^\n|]{0,40}\blogin\b[^\n|]{0,80}?[ \t]"
+        r"(?:-p|--password)(?:=|[ \t]{0,4})[\"']?(?P<rv>[^\s\"'<=-][^\s\"'<]{5,100})",
+        ("login",),
+    ),
+    Shape(
         "netrc",
         "netrc entry",
         r"(?i)\bmachine[ \t]+\S{1,100}\s{1,8}login[ \t]+\S{1,100}\s{1,8}password[ \t]+(?P<v>\S{4,200})",
@@ -496,7 +522,17 @@ CONTEXTS: tuple[Shape, ...] = (
         "password-assign",
         "password",
         _assigned(_PASSWORDS),
-        ("passw", "passphrase", "passcode", "pwd", "pass", "kennwort", "contrase", "senha", "wachtwoord"),
+        tuple(
+            "passw passphrase passcode pwd pass kennwort contrase senha wachtwoord parola heslo has\u0142o senord"
+            " adgangskode".split()
+        ),
+    ),
+    Shape(
+        "password-assign",
+        "password",
+        rf"(?P<name>{_PASSWORDS_ELSEWHERE})(?P<tail>)(?P<sep>{_SIGN_ELSEWHERE})"
+        r"(?:(?P<q>[\"'`])(?P<qv>[^\n]{1,200}?)(?P=q)|(?P<v>[\w!#$%^&*+=~@./?-]{6,200}))",
+        ("\u043fapo", "\u5bc6\u7801", "\u5bc6\u78bc", "\u53e3\u4ee4", "\u30d1\u30b9\u30ef", "\ube44\ubc00"),
     ),
     Shape("generic-api-key", "API key", _assigned(_KEYS), ("key",)),
     Shape(

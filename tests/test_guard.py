@@ -22,6 +22,7 @@ from learnloop_md.guard import find_secrets, refuse_secrets
 from learnloop_md.secret_shapes import CONTEXTS, TOKENS
 from tests.clock import within
 
+DATA = Path(__file__).parent / "data"
 MIXED = "a7Kq2" + "Zx9Rb" + "4Tm1W" + "c8Ld5"
 LOWER = "k3q9z" + "x7r2b" + "8t5m1"
 UPPER = "Q7ZX2" + "KDM5V" + "HT3RB"
@@ -292,9 +293,7 @@ ALLOWED = [
 TOKEN = "ghp_" + fill(36)
 
 # Sentences with a key of AWS's manuals, and whether they call it a live one.
-DOCUMENTED = [
-    json.loads(row) for row in (Path(__file__).parent / "data" / "documented.jsonl").read_text("utf-8").splitlines()
-]
+DOCUMENTED = [json.loads(row) for row in (DATA / "documented.jsonl").read_text("utf-8").splitlines()]
 
 
 def with_documented_keys(text: str) -> str:
@@ -383,6 +382,18 @@ def test_who_meant_an_example_is_told_to_say_so() -> None:
         "ghp_" + fill(17) + "\u0430" + fill(18),
         "`ghp_`" + fill(36),
         "ghp_**" + fill(18) + "**" + fill(18),
+        "ghp_`" + fill(18) + "``" + fill(18) + "`",
+        "ghp_~~" + fill(18) + "~~" + fill(18),
+        "ghp_<b>" + fill(18) + "</b>" + fill(18),
+        '<code class="x">ghp_</code>' + fill(36),
+        TOKEN.encode().hex(),
+        TOKEN.encode().hex().upper(),
+        b64encode(b64encode(TOKEN.encode())).decode(),
+        b64encode(TOKEN.encode().hex().encode()).decode(),
+        "".join(f"\\{ord(letter):03o}" for letter in TOKEN),
+        "It is " + " ".join(TOKEN),
+        "It is " + "-".join(TOKEN),
+        "It is " + ", ".join(TOKEN),
         "ghp%5F" + fill(36),
         '{"text": "a line\\n' + TOKEN + '"}',
         b64encode(f"the value {TOKEN}".encode()).decode(),
@@ -419,6 +430,31 @@ def test_a_password_is_found_in_the_languages_of_corrections(words: str) -> None
     """docs/security.md: values that are assigned to a name such as `password`."""
     assert kinds(f"{words} {PASSWORD}") == ["password-assign"]
     assert kinds(f"{words} dans le coffre.") == []
+
+
+PHRASES = [
+    *("the pass" + "word is {}", "pass" + "word: {}", "Das Pass" + "wort lautet {}", "le mot de " + "passe est {}"),
+    *("la contra" + "seña es {}", "a sen" + "ha é {}", "la pass" + "word è {}", "пар" + "оль: {}", "Пар" + "оль — {}."),
+    *("密" + "码是{}。", "密" + "碼：{}", "パスワ" + "ードは{}です", "비밀" + "번호: {}", "has" + "ło: {}"),
+    *("docker login -u bob -" + "p {} registry.example", "podman login --pass" + "word={} -u bob registry.example"),
+    *("docker login -" + "p {}", "mongosh -u bob -" + "p {} db", "ldapsearch -D cn=bob -" + "w {}"),
+]
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+@pytest.mark.parametrize("letters", ["lower", "letters", "letters and digits"])
+def test_a_random_password_is_found_behind_every_phrase(phrase: str, letters: str) -> None:
+    """At most 1 in 10 of twelve small letters and 1 in 20 of mixed ones may look like a word."""
+    numbers, small = random.Random(11), "abcdefghijklmnopqrstuvwxyz"
+    among = {"lower": small, "letters": small + small.upper()}.get(letters, small + small.upper() + "0123456789")
+    said = [phrase.format("".join(numbers.choices(among, k=12))) for _ in range(200)]
+    assert sum(not find_secrets(text) for text in said) <= (20 if letters == "lower" else 10)
+
+
+@pytest.mark.parametrize("text", (DATA / "passwords.txt").read_text("utf-8").splitlines())
+def test_what_is_said_of_a_password_is_none(text: str) -> None:
+    """A word behind "password:" tells what is to be done with one."""
+    assert kinds(text) == []
 
 
 def test_a_whole_token_does_not_swallow_the_next_line() -> None:
@@ -539,6 +575,7 @@ SEEDS = [
     *("eyJ", "eyJaaaaaaaaa.", ".eyJ", "sk-", "sk-a-", "ghp_", "ghp_a\n", "xoxb-", "hf_", "SG.", "t1.a", "AKIA", "1|"),
     *("a://b:", "a://b:c", "://:", "curl ", "curl -u ", 'curl -u "a', "bearer ", "authorization: ", "mysql -"),
     *("kind:secret", "kind: secret\ndata:\n a: ", "seed: ", "sess", "sess=", "-----BEGIN ", "3f9a0c7e"),
+    *("a ", "a-", "- ", "login -u a -p ", "ab" * 12 + " ", "login ", "<b>", "~~"),
     *("M" + "z" * 23 + ".", "machine a login b password "),
     *(f"{words} AKIA" + "IOSFODNN7" + "EXAMPLE " for words in ("", "prod key", "never not real", "sign in with use")),
 ]
