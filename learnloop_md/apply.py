@@ -156,8 +156,8 @@ class _Session:
         waits = commits.what_waits(final) if commits.kept or not self.waits else self.waits
         left = len(commits.kept)
         made = tuple(commits.made)
-        told = Done(plans, made, commits.queued, notices, report, final, left_out, waits, left)
-        return told._replace(earlier=self.earlier)
+        earlier = self.earlier
+        return Done(plans, made, commits.queued, notices, report, final, left_out, waits, left, earlier=earlier)
 
     def drain(self) -> Done:
         loaded, commits = self._tidy(), self.commits
@@ -253,16 +253,16 @@ class _Session:
                     journal.shorten(self.place, journalled, done)
                 raise
         self.earlier = self.earlier if built else len(self.commits.made)
-        self._tell_undo(built, self.earlier)
+        self._tell_undo(built)
 
-    def _tell_undo(self, built: Sequence[Plan], before: int) -> None:
+    def _tell_undo(self, built: Sequence[Plan]) -> None:
         """Keep in mind a last change that undo does not find in the memory's history, or not all of it."""
         commits, place = self.commits, self.place
         private = [plan for plan in built if any(edit.path in commits.private_paths for edit in plan.edits)]
-        inside = [path for files in commits.files[before:] for path in files if place.covers(path)]
+        inside = [path for files in commits.files[self.earlier :] for path in files if place.covers(path)]
         if not commits.in_use or (not private and (commits.queued or inside)):
             known = True
-        elif private or len(commits.made) > before or any(plan.edits for plan in built):
+        elif private or len(commits.made) > self.earlier or any(plan.edits for plan in built):
             known = False
         else:
             return
@@ -311,7 +311,10 @@ class _Session:
         return report
 
     def _refuse_gone(self, loaded: Memory, removed: Sequence[str]) -> None:
-        """Raises UnableError where all lessons of HEAD are gone from the disk: a slip is not committed as a wish."""
+        """Raises UnableError where all lessons of HEAD, two or more, are gone from the disk at once.
+
+        That is a slip, not to be committed as a wish; one by one they are taken out by hand.
+        """
         place, here = self.place, {lesson.path for lesson in loaded.lessons.values()}
         if len(removed) < 2 or place.repo is None:
             return

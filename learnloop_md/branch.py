@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from learnloop_md import apply, git, plan, plumbing, store
 from learnloop_md.apply import Build, Done
 from learnloop_md.commits import Asked
-from learnloop_md.errors import UnableError, UsageError
+from learnloop_md.errors import LearnloopError, UnableError, UsageError
 from learnloop_md.place import Place
 from learnloop_md.plan import Edit, Plan
 from learnloop_md.store import Ledger
@@ -35,7 +35,11 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
     with store.locked(place):
         ledger = store.load_ledger(place) or Ledger({}, made[0])
         store.save_ledger(place, ledger._replace(loose="", aside=name))
-    git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
+        try:
+            git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
+        except LearnloopError:
+            store.save_ledger(place, ledger)
+            raise
     return done._replace(commits=tuple(made[1:]), notices=())
 
 

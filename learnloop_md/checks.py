@@ -153,7 +153,7 @@ def _of_private(memory: Memory) -> Iterator[Finding]:
     for slug in sorted(memory.private):
         lesson = memory.lessons[slug]
         if (path := memory.place.in_repo(lesson.path)) in tracked:
-            message = f"a private lesson (type {lesson.type}) is tracked by git: git rm --cached {path}"
+            message = f"a private lesson (type {lesson.type}) is tracked by git: {memories.untracking([path])}"
             yield _at(lesson, "type", "private-tracked", message, ERROR)
 
 

@@ -429,9 +429,9 @@ class Commits:
         if files:  # else all of it waits already, which was told
             below = {path: entry for path, entry in below.items() if path in files and path in staged}
             told = message(without(plan, self.private_slugs))
-            self.queue.append({"message": told, "files": files, "was": was, "below": below})
+            about = {"head": self.now.head}  # the history that it is about
+            self.queue.append({"message": told, "files": files, "was": was, "below": below, **about})
             self.tell_queued(self.hold or next(iter(staged.values()), "somebody else commits here"), what)
-            self.queue[-1]["head"] = self.now.head  # the history that it is about
 
     @property
     def before_rebase(self) -> bool:

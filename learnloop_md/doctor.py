@@ -194,7 +194,7 @@ def _queue(call: Call, here: Place) -> Iterator[Check]:
         yield Check("queue", OK, "nothing waits for a commit")
     if tracked := memories.tracked_private(done.memory):
         message = f"git tracks {len(tracked)} private {'lesson' if len(tracked) == 1 else 'lessons'}: a push sends it"
-        yield Check("private", FAIL, message, f"git rm --cached {shlex.join(tracked)}")
+        yield Check("private", FAIL, message, memories.untracking(tracked))
 
 
 # --- skills -----------------------------------------------------------------------------------------------------------

@@ -313,9 +313,7 @@ class Sides:
             return None
         for row in walk.commits(repo, "HEAD", [self.place.in_repo(self.place.document)], _TRANSPLANTED):
             found = self._at(row.commit, slug, raw, zone)
-            if found is None:
-                return None
-            if row.is_cut:
+            if found is None or row.is_cut:
                 return None
             if row.parents and self._at(row.parents[0], slug, raw, zone):
                 continue

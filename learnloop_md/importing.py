@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from learnloop_md import absorb, capture, guard, incoming, lessonfile, life, notebook, poison, repeats, trust
@@ -50,6 +50,13 @@ def _of_entry(row: notebook.Entry, name: str, today: str) -> Lesson:
     return made._replace(rule=rule.rule, why=rule.why, how=rule.how, description=rule.description, seen=seen)
 
 
+def _there(draft: Draft, runs: Mapping[str, str], ids: Iterable[str]) -> set[str]:
+    """The lessons that some of the ids stand for: by a run, by their own name, or as a record's."""
+    kept = capture.by_id(draft.lessons.values())
+    named = {one: one for one in draft.lessons} | {one: row.slug for one, row in kept.items()}
+    return {slug for one in ids for slug in (runs.get(one), named.get(one)) if slug}
+
+
 def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: str, *, strict: bool = False) -> Report:
     """Every item that can come in, in one commit; one that is here already changes nothing.
 
@@ -63,8 +70,8 @@ def bring(draft: Draft, items: Iterable[Item], faults: Iterable[Fault], source: 
     draft.gathering = True
     rows = _older_first(items)
     is_export = any(row.told and (row.state or row.told.record.task_type in lessons.KINDS) for row in rows)
-    there = {runs[row.told.record.id] for row in rows if row.told and row.told.record.id in runs}
-    apart = there if is_export else set[str]()  # lessons of one memory are told from each other there
+    # Lessons of one memory are told from each other there.
+    apart = _there(draft, runs, [row.told.record.id for row in rows if row.told]) if is_export else set[str]()
     try:
         for item in rows:
             mark = draft.mark()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -159,6 +160,11 @@ def tracked_private(memory: Memory) -> list[str]:
     """The paths of private lessons that git tracks all the same, as the repository names them."""
     place, private = memory.place, [memory.lessons[slug].path for slug in sorted(memory.private)]
     return git.tracked(place.repo, *map(place.in_repo, private)) if place.repo and private else []
+
+
+def untracking(paths: Iterable[str]) -> str:
+    """How a person takes these files of a repository out of git, wherever in it they stand."""
+    return f"git rm --cached {shlex.join(f':/{path}' for path in paths)}"
 
 
 def _in_archive(path: str) -> bool:

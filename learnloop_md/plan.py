@@ -24,7 +24,6 @@ PAST = {
     "forget": "forgotten", "undo": "undone", "verify": "verified", "capture": "added", "import": "imported",
     "state": "stored", "run": "recorded", "feedback": "answered", "share": "shared",
 }  # fmt: skip
-CHANGES = tuple(PAST)
 
 
 class Edit(NamedTuple):

@@ -41,10 +41,11 @@ def _write(path: Path, made: bytes) -> None:
     store.refuse_lost(path, str(path))
     if path.exists() and not path.is_file():
         raise UnableError(f"{path} is no file", "name another one", code="not-a-regular-file")
-    ours = managed.is_sealed((store.read_bytes(path) or b"").decode("utf-8", "surrogateescape"), MARK)
-    if ours is None and store.read_bytes(path):
+    old = (store.read_bytes(path) or b"").decode("utf-8", "surrogateescape")
+    ours = managed.is_sealed(old, MARK)
+    if old and ours is None:
         raise RefusedError(f"{path} holds something else than a report", "name another file", code="exists")
-    if ours is False:
+    if old and not ours:
         raise RefusedError(f"{path} was edited by hand", "name another file, or remove this one", code="hand-edited")
     store.write_all(path.parent, {str(path): made})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from learnloop_md import codify, git, history, lessonfile, memory
@@ -94,7 +95,9 @@ def reversal(place: Place, what: str) -> Reversal:
         parts = _last_change(place, everything, slug)
     else:
         parts = _of_revision(place, everything, what)
-    _refuse_cut(everything, parts)
+    _refuse_cut(part.step.told for part in parts)
+    if not parts and any(step.is_cut for step in everything):
+        raise git.too_shallow("what is to be undone is not in it")
     if not parts:
         raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", _HINT, code="nothing-to-undo")
     if any(part.step.change == "init" for part in parts):
@@ -103,18 +106,15 @@ def reversal(place: Place, what: str) -> Reversal:
     return _reversal(place, parts)
 
 
-def _refuse_cut(everything: list[Step], parts: list[Part]) -> None:
+def _refuse_cut(steps: Iterable[Step]) -> None:
     """Raises UnableError where a shallow clone does not tell what a commit did: all that it holds came with it."""
-    cut = next((part.step.told for part in parts if part.step.is_cut), None)
-    if cut:
+    if cut := next((step for step in steps if step.is_cut), None):
         raise git.too_shallow(f"what {cut.commit[:10]} ({cut.subject}) changed is not in it")
-    if not parts and any(step.is_cut for step in everything):
-        raise git.too_shallow("what is to be undone is not in it")
 
 
 def _last_command(place: Place, everything: list[Step]) -> list[Part]:
     rows = [row.step for row in _standing(place, everything)]
-    _refuse_cut([], [Part(step) for step in rows[:1]])
+    _refuse_cut(rows[:1])
     if rows and rows[0].slugs and not rows[0].command:
         message = f"the last change is {rows[0].commit[:10]} ({rows[0].subject}), which is no command's own commit"
         raise UnableError(message, f"name it: learnloop undo {rows[0].commit[:10]}", code="no-command")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 
 from learnloop_md import codify, elsewhere, git, history, lessonfile, reversal, store
@@ -199,7 +200,14 @@ def _by_fields(path: str, current: bytes, base: bytes, other: bytes) -> bytes | 
     return lessonfile.with_fields(now.text, changes).encode("utf-8", "surrogateescape")
 
 
-_BACK = {"note": "forget", "codify": "restore", "archive": "restore", "pin": "unpin", "unpin": "pin"}
+_BACK = {
+    "note": "forget",
+    "capture": "forget",
+    "codify": "restore",
+    "archive": "restore",
+    "pin": "unpin",
+    "unpin": "pin",
+}
 
 
 def _refuse_untold(place: Place, ledger: Ledger) -> None:
@@ -207,13 +215,16 @@ def _refuse_untold(place: Place, ledger: Ledger) -> None:
     other = "or name what to undo: learnloop undo COMMIT"
     if ledger.loose:
         verb, _, slug = ledger.loose.removeprefix("learnloop: ").partition(" ")
-        back = f"take it back: learnloop {_BACK[verb]} {slug}, {other}" if verb in _BACK else other.removeprefix("or ")
+        is_plain = verb in _BACK and " " not in slug
+        back = f"take it back: learnloop {_BACK[verb]} {slug}, {other}" if is_plain else other.removeprefix("or ")
         message = f"the last change ({ledger.loose}) is not in this memory's history, or not all of it"
         raise UnableError(message, back, code="private")
     tip = git.resolve(place.repo, f"refs/heads/{ledger.aside}") if ledger.aside and place.repo else ""
     if tip and place.repo and not git.is_ancestor(place.repo, tip, "HEAD"):
         message = f"the last change is on the branch {ledger.aside}, and here it changed nothing"
-        raise UnableError(message, f"take it back: git branch -D {ledger.aside}, {other}", code="on-branch")
+        raise UnableError(
+            message, f"take it back: git branch -D {shlex.quote(ledger.aside)}, {other}", code="on-branch"
+        )
 
 
 def reversal_of(place: Place, what: str) -> Reversal:
@@ -222,8 +233,9 @@ def reversal_of(place: Place, what: str) -> Reversal:
     if ledger and not what:
         _refuse_untold(place, ledger)
     found = reversal.reversal(place, what)
-    here, _ = elsewhere.split(place, git.head(place.repo) if place.repo else "", ledger.queue if ledger else ())
-    queued = [] if what else [item["message"] for item in here]
+    queued: list[str] = []
+    if ledger and ledger.queue and place.repo and not what:
+        queued = [item["message"] for item in elsewhere.split(place, git.head(place.repo), ledger.queue)[0]]
     known = {step.command for step in history.steps(place)} if queued else set[str]()
     if any(command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")):
         hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -72,7 +71,7 @@ def status(call: Call) -> Answer:
         f"git       {done.waiting or _git_words(place, queued)}",
     ]
     if tracked := memory.tracked_private(rows):
-        text.append(f"private   tracked by git: git rm --cached {visible(shlex.join(tracked))}")
+        text.append(f"private   tracked by git: {visible(memory.untracking(tracked))}")
     text += _runs_open(call, data)
     if drivers.unregistered(place):
         text.append("merge     drivers are not registered: learnloop git-config --enable")

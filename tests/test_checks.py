@@ -601,7 +601,7 @@ def test_a_private_lesson_that_is_tracked_is_told_by_status_and_doctor(
     learnloop("note", "She reviews in German.", "--name", "german", "--type", "user")
     assert "private " not in learnloop("status").out
     git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
-    way_out = "git rm --cached .claude/memory/german.md"
+    way_out = "git rm --cached :/.claude/memory/german.md"
     assert f"private   tracked by git: {way_out}\n" in learnloop("status").out
     rows = json.loads(learnloop("doctor", "--json").out)["checks"]
     assert [row["fix"] for row in rows if row["name"] == "private"] == [way_out]

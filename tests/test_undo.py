@@ -553,3 +553,16 @@ def test_a_rule_that_a_person_moved_to_another_guide_stays_there(memory: Path, r
     squashed(repo, path, GUIDE.replace("first", "FIRST"))
     assert learnloop("undo", "HEAD", cwd=repo).code == 0
     assert RULE in (repo / "GUIDE.md").read_text()
+
+
+def test_a_branch_that_cannot_be_made_leaves_undo_as_it_was(memory: Path, learnloop: Run, repo: Path) -> None:
+    """What git refuses changed nothing: the private change stays the last one."""
+    learnloop("note", "Use tabs in makefiles.", "--name", "tabs")
+    git(repo, "branch", "feat/one")
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "My desk is in room four.", "--type", "user", "--name", "desk")
+    assert learnloop("undo").code == 4
+    assert learnloop("promote", "tabs", "--branch", "feat").code == 4
+    done = learnloop("undo")
+    assert (done.code, "learnloop forget desk" in done.err) == (4, True)
+    assert (memory / "tabs.md").exists()
