@@ -167,7 +167,7 @@ class Commits:
         """Which changes wait for another branch, in words; "" for none."""
         named = ", ".join(guard.unsecret(elsewhere.subject(item)) for item in self.elsewhere)
         number = "1 queued change waits" if len(self.elsewhere) == 1 else f"{len(self.elsewhere)} queued changes wait"
-        return f"{number} for the branch it was made on ({named}): HEAD is of another" if named else ""
+        return f"{number} for the branch it was made on ({named}): HEAD has not what it changes" if named else ""
 
     @property
     def waits(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from learnloop_md import git, guard, history, lessonfile, settings, store
+from learnloop_md import elsewhere, git, guard, history, lessonfile, settings, store
 from learnloop_md.apply import Done
 from learnloop_md.carry import tree_of
 from learnloop_md.git import Delta, Repo
@@ -104,14 +104,14 @@ def _oid(entry: str | None) -> str:
     return entry.split()[1] if entry else "0" * 40
 
 
-def queued(repo: Repo, ledger: Ledger | None) -> tuple[list[Patch], dict[str, str | None]]:
+def queued(place: Place, repo: Repo, ledger: Ledger | None) -> tuple[list[Patch], dict[str, str | None]]:
     """What waits for its commit, as the next command would commit it, and how its paths stand afterwards."""
-    queue = ledger.queue if ledger else ()
+    queue, _ = elsewhere.split(place, git.head(repo), ledger.queue if ledger else ())
     state = git.at_head(repo, sorted({path for item in queue for path in item["files"]})) if queue else {}
     on_disk = git.on_disk(repo, state)
     found = []
     for item in queue:
-        ours = store.owed(item, state, on_disk)
+        ours = store.owed(item, state, on_disk, place.followed(place.document))
         if git.has(repo, [_oid(entry) for entry in ours.values() if entry]):
             found.append(Patch(item["message"], {path: (state[path], entry) for path, entry in ours.items()}))
             state.update(ours)

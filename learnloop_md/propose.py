@@ -94,7 +94,7 @@ def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing,
             committed.append(patch)
         else:
             told.append(f"left out, as it holds more than the memory: {patch}")
-    waiting, state = patches.queued(repo, done.memory.ledger)
+    waiting, state = patches.queued(place, repo, done.memory.ledger)
     staged = [path for path, flags in git.changed(repo, place.inside).items() if flags[0] not in " ?"]
     rest = patches.uncommitted(place, repo, done, state, staged)
     told += [f"left out, as you have staged it: {p}" for p in staged if patches.is_memory_path(place, p)]

@@ -231,12 +231,13 @@ class Ledger(NamedTuple):
 Entries = Mapping[str, str | None]  # by path in the repository "mode blob", None where there is nothing
 
 
-def owed(item: Mapping[str, Any], heads: Entries, on_disk: Entries) -> dict[str, str | None]:
+def owed(item: Mapping[str, Any], heads: Entries, on_disk: Entries, document: str) -> dict[str, str | None]:
     """What HEAD lacks of a queued change and nobody committed over: its files as they are to be.
 
     "was" is what HEAD had of each, or the change before it in the queue; "below" what the command found where a person
     had staged words of theirs. Once they have committed just these, the rest is ours alone. Where they took the file
-    back or committed something else, nothing is owed: half a change is not committed under its name.
+    back or committed something else, nothing is owed: half a change is not committed under its name. Only the document
+    may be another: it is brought in step with the lessons.
     """
     was, below = item["was"], item["below"]
     files = {path: entry for path, entry in item["files"].items() if heads[path] != entry}
@@ -244,7 +245,8 @@ def owed(item: Mapping[str, Any], heads: Entries, on_disk: Entries) -> dict[str,
     taken_back = (path for path in theirs if None in (heads[path], on_disk[path]) or on_disk[path] == heads[path])
     if any(taken_back) or any(heads[path] not in (was[path], below[path]) for path in theirs):
         return {}
-    return {path: entry for path, entry in files.items() if path in theirs or heads[path] == was[path]}
+    ours = {path: entry for path, entry in files.items() if path in theirs or heads[path] == was[path]}
+    return ours if files.keys() - ours.keys() <= {document} else {}
 
 
 def load_ledger(place: Place) -> Ledger | None:

@@ -50,7 +50,7 @@ def drain(commits: Commits, loaded: Memory) -> None:
         item = commits.queue[0]
         heads = commits.at_head(item["files"])
         on_disk = git.on_disk(repo, heads)
-        ours = store.owed(item, heads, on_disk)
+        ours = store.owed(item, heads, on_disk, commits.document)
         if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
             ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
         if ours:
@@ -65,7 +65,8 @@ def drain(commits: Commits, loaded: Memory) -> None:
                 entry = ours[path]
                 store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
         elif any(heads[path] != entry for path, entry in item["files"].items()):
-            path = next(path for path, entry in item["files"].items() if heads[path] != entry)
+            others = [path for path, entry in item["files"].items() if heads[path] != entry]
+            path = next((path for path in others if path != commits.document), commits.document)
             _tell_dropped(commits, item, f"{guard.unsecret_path(path)} is another since; what it holds now counts")
         commits.queue.pop(0)
     commits.look_again()
@@ -73,10 +74,10 @@ def drain(commits: Commits, loaded: Memory) -> None:
 
 def _give_up(commits: Commits) -> None:
     """Drop what waits for a branch that is gone: nothing can bring it in any more, and it is told."""
-    lost = [item for item in commits.elsewhere if not commits.hold and elsewhere.is_lost(commits.place, item)]
-    for item in lost:
+    waits = commits.elsewhere if not commits.hold else []
+    for item, why in elsewhere.lost(commits.place, commits.now.head, waits):
         commits.elsewhere.remove(item)
-        _tell_dropped(commits, item, "no branch has the commit any more that it was made on; say it again")
+        _tell_dropped(commits, item, why)
 
 
 def _tell_dropped(commits: Commits, item: elsewhere.Item, why: str) -> None:

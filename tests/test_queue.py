@@ -425,3 +425,81 @@ def test_a_change_that_somebody_committed_over_is_dropped_aloud(repo: Path, memo
     git(repo, "commit", "-q", "-a", "-m", "By hand")
     ran = learnloop("sync", cwd=repo)
     assert f"dropped the queued change 'confirm {SLUG}': .claude/memory/{SLUG}.md is another since" in ran.err
+
+
+OTHER = "use-tabs-in-makefiles"
+WHOLE = [
+    ["archive", SLUG, "--note", "no"],
+    ["merge", SLUG, OTHER],
+    ["supersede", OTHER, SLUG],
+    ["codify", SLUG, "--into", "CLAUDE.md"],
+    ["rename", SLUG, "new-name-here"],
+    ["confirm", SLUG],
+    ["dispute", SLUG],
+    ["pin", SLUG],
+    ["state", "set", "a", "2"],
+]
+
+
+@pytest.fixture(params=["reworded", "removed"])
+def changed(request: pytest.FixtureRequest, repo: Path, memory: Path, learnloop: Run) -> Path:
+    """Two lessons and a state on main, and a branch on top of it where one lesson and the state are others."""
+    learnloop("note", NOTE, cwd=repo)
+    learnloop("note", "Use tabs in makefiles.", cwd=repo)
+    learnloop("state", "set", "a", "1", cwd=repo)
+    git(repo, "checkout", "-q", "-b", "other")
+    learnloop("state", "set", "a", "9", cwd=repo)
+    path = memory / f"{SLUG}.md"
+    if request.param == "removed":
+        path.unlink()
+    else:
+        path.write_text(path.read_text().replace(NOTE, "Stage every file by its name."))
+    git(repo, "commit", "-q", "-a", "-m", "By hand")
+    learnloop("sync", cwd=repo)
+    git(repo, "checkout", "-q", "--detach", "main")
+    return path
+
+
+def forced(repo: Path, branch: str) -> None:
+    """Another branch, nothing kept of what was written."""
+    git(repo, "checkout", "-q", "-f", branch)
+    git(repo, "clean", "-f", "-d", "-q")
+
+
+@pytest.mark.parametrize("command", WHOLE, ids=lambda words: words[0])
+def test_a_queued_change_waits_whole_where_a_later_branch_has_another_lesson(
+    repo: Path, changed: Path, learnloop: Run, command: list[str]
+) -> None:
+    """docs/commands.md: it waits until a branch is checked out that has the lesson as the command found it."""
+    assert learnloop(*command, cwd=repo).code == 0
+    forced(repo, "other")
+    before = git(repo, "rev-parse", "HEAD")
+    for _ in range(2):
+        ran = learnloop("sync", cwd=repo)
+        assert "1 queued change waits" in ran.out + ran.err
+    assert "1 queued change waits" in learnloop("status", cwd=repo).out
+    assert git(repo, "rev-parse", "HEAD") == before
+    assert git(repo, "status", "--porcelain") == ""
+    forced(repo, "main")
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s").startswith(f"learnloop: {command[0]}")
+    assert git(repo, "status", "--porcelain") == ""
+    assert "in step" in learnloop("sync", cwd=repo).out
+    assert learnloop("check", cwd=repo).code == 0
+
+
+@pytest.mark.parametrize("command", WHOLE[:-1], ids=lambda words: words[0])
+def test_a_change_that_no_branch_can_take_whole_is_dropped_aloud(
+    repo: Path, changed: Path, learnloop: Run, command: list[str]
+) -> None:
+    """Never half of it: a line in the document or a rule without its lesson says what is not so."""
+    learnloop(*command, cwd=repo)
+    forced(repo, "main")
+    git(repo, "merge", "-q", "--ff-only", "other")
+    git(repo, "branch", "-q", "-d", "other")
+    before = git(repo, "rev-parse", "HEAD")
+    ran = learnloop("sync", cwd=repo)
+    assert f"dropped the queued change '{command[0]} " in ran.err
+    assert f"{SLUG}.md is another since" in ran.err
+    assert git(repo, "rev-parse", "HEAD") == before
+    assert "everything is in step" in learnloop("sync", cwd=repo).out
