@@ -78,7 +78,9 @@ class Absorber:
         moved: bool = False,
         stranger: Callable[[int, str, str], str] = lambda line, raw, before: "",
         elsewhere: bool = False,
+        is_gone: Callable[[str], bool] = lambda path: False,
     ) -> None:
+        self.is_gone = is_gone  # whether a command of ours has taken away the lesson of a path
         self.stranger = stranger  # who else committed what an entry (line, text) says since a text
         self.waiting: dict[str, Quarantined] = {}
         self.elsewhere = elsewhere  # the ledger is of a history that is not HEAD's, and the document is as HEAD has it
@@ -106,6 +108,9 @@ class Absorber:
             if entry and entry.path:  # one that only sounds like the old name is new
                 self.entries.setdefault(slug, entry)
             self._lesson(slug, gone.pop(old) if old else self._base(slug), old)
+        for path in filter(self.is_gone, self._dangling(gone)):  # the line came back with another document
+            if row := self.base_of(lessonfile.stem(path)):
+                gone[lessonfile.stem(path)] = row
         for slug, row in sorted(gone.items()):
             self._removed(slug, row)
         if self.memory.place.kind == "skill":

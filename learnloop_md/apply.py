@@ -296,6 +296,7 @@ class _Session:
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
+            is_gone=lambda path: place.is_lesson(path) and history.is_gone(place, path),
         ).run()
         if gone.get(place.values):
             report = report._replace(what=(*report.what, f"{Path(place.values).name} was removed by hand"))

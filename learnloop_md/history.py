@@ -337,6 +337,14 @@ def _agree(place: Place, lesson: Lesson, entry: memories.Entry) -> bool:
     return all(" ".join(said.get(k, "").split()) == v for k, v in memories.claims_of(place, lesson).items())
 
 
+def is_gone(place: Place, path: str) -> bool:
+    """Whether the newest commit that removed a lesson's file is a command's: a rename, a merge, a removal."""
+    if place.repo is None or not git.head(place.repo):
+        return False
+    words = ("log", "-1", "--format=%B", "--no-renames", "--diff-filter=D", "HEAD", "--", place.in_repo(path))
+    return bool(trailer(git.out(place.repo.root, *words), "Learnloop-Command"))
+
+
 @_asking()
 def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     """Path and newest text of a lesson whose file is gone."""

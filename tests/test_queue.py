@@ -503,3 +503,31 @@ def test_a_change_that_no_branch_can_take_whole_is_dropped_aloud(
     assert f"{SLUG}.md is another since" in ran.err
     assert git(repo, "rev-parse", "HEAD") == before
     assert "everything is in step" in learnloop("sync", cwd=repo).out
+
+
+def test_the_line_of_a_lesson_that_a_queued_command_renamed_goes(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Where HEAD has another document than the command found, the lines of its lessons follow them all the same."""
+    learnloop("note", NOTE, cwd=repo)
+    learnloop("note", "Use tabs in makefiles.", cwd=repo)
+    git(repo, "checkout", "-q", "-b", "longer")
+    learnloop("note", "Brew tea first.", cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("rename", OTHER, "tabs-only", cwd=repo)
+    forced(repo, "main")
+    assert "which does not exist" not in learnloop("sync", cwd=repo).err
+    index = (memory / "MEMORY.md").read_text()
+    assert f"({OTHER}.md)" not in index
+    assert index.count("(tabs-only.md)") == 1
+    assert learnloop("check", cwd=repo).code == 0
+    assert git(repo, "status", "--porcelain") == ""
+    assert "everything is in step" in learnloop("sync", cwd=repo).out
+
+
+def test_a_dead_line_that_no_command_of_ours_left_stays(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Words of a person, about a file that is still to come."""
+    learnloop("note", NOTE, cwd=repo)
+    index = memory / "MEMORY.md"
+    index.write_text(index.read_text().rstrip("\n") + "\n- [Tea](brew-tea-first.md) — soon\n")
+    learnloop("sync", cwd=repo)
+    assert "which does not exist" in learnloop("sync", cwd=repo).err
+    assert "(brew-tea-first.md)" in index.read_text()
