@@ -56,6 +56,9 @@ def drain(commits: Commits, loaded: Memory) -> None:
         if ours:
             try:
                 reset = {path: entry for path, entry in on_disk.items() if entry == item["was"][path]}
+                if document := _document(commits, item, heads, on_disk):
+                    ours |= document
+                    reset |= document
                 commits.make(ours, item["message"])
             except git.GitError as error:
                 commits.hold = error.message
@@ -70,6 +73,26 @@ def drain(commits: Commits, loaded: Memory) -> None:
             _tell_dropped(commits, item, f"{guard.unsecret_path(path)} is another since; what it holds now counts")
         commits.queue.pop(0)
     commits.look_again()
+
+
+def _document(commits: Commits, item: elsewhere.Item, heads: store.Entries, on_disk: store.Entries) -> store.Entries:
+    """HEAD's document with what a change did to another one; nothing where it has that, or a person edits it."""
+    from learnloop_md import merging  # lazy: only where HEAD has another document
+
+    place, path = commits.place, commits.document
+    assert place.repo is not None, "only called inside a repository"
+    now = heads.get(path)
+    sides = [item["was"].get(path), now, item["files"].get(path)]
+    if None in sides or now in (sides[0], sides[2]) or path in item["below"] or on_disk[path] != now:
+        return {}
+    try:
+        texts = git.blobs(place.repo, [str(side).split()[1] for side in sides])
+        merged = merging.merge("notebook" if place.kind == "skill" else "index", place.document, *texts)
+    except merging.UnreadableSideError:
+        return {}
+    if not merged.clean or merged.content is None:
+        return {}
+    return {path: git.entry(place.repo, merged.content, now, path)}
 
 
 def _give_up(commits: Commits) -> None:

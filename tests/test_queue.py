@@ -531,3 +531,28 @@ def test_a_dead_line_that_no_command_of_ours_left_stays(repo: Path, memory: Path
     learnloop("sync", cwd=repo)
     assert "which does not exist" in learnloop("sync", cwd=repo).err
     assert "(brew-tea-first.md)" in index.read_text()
+
+
+@pytest.mark.parametrize(
+    "command", [["rename", OTHER, "tabs-only"], ["archive", OTHER, "--note", "no"]], ids=lambda words: words[0]
+)
+def test_a_queued_change_takes_its_line_along_into_another_document(
+    repo: Path, memory: Path, learnloop: Run, command: list[str]
+) -> None:
+    """One commit holds all of it, so `undo` takes back all of it, and nothing is left to bring in step."""
+    learnloop("note", NOTE, cwd=repo)
+    learnloop("note", "Use tabs in makefiles.", cwd=repo)
+    git(repo, "checkout", "-q", "-b", "longer")
+    learnloop("note", "Brew tea first.", cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop(*command, cwd=repo)
+    forced(repo, "main")
+    before = (memory / "MEMORY.md").read_text()
+    assert learnloop("sync", cwd=repo).code == 0
+    assert git(repo, "log", "-1", "--format=%s").startswith(f"learnloop: {command[0]}")
+    assert "brew-tea-first" not in (memory / "MEMORY.md").read_text()
+    assert git(repo, "status", "--porcelain") == ""
+    assert learnloop("undo", cwd=repo).code == 0
+    assert (memory / "MEMORY.md").read_text() == before
+    assert (memory / f"{OTHER}.md").exists()
+    assert "everything is in step" in learnloop("sync", cwd=repo).out
