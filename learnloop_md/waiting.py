@@ -67,10 +67,11 @@ def drain(commits: Commits, loaded: Memory) -> None:
             for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
                 entry = ours[path]
                 store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
-        elif any(heads[path] != entry for path, entry in item["files"].items()):
-            others = [path for path, entry in item["files"].items() if heads[path] != entry]
-            path = next((path for path in others if path != commits.document), commits.document)
-            _tell_dropped(commits, item, f"{guard.unsecret_path(path)} is another since; what it holds now counts")
+        elif others := [path for path, entry in item["files"].items() if heads[path] != entry]:
+            path = next((path for path in others if path != commits.document), "")
+            if path or len(item["files"]) == 1:  # else all is there: the document follows
+                told = guard.unsecret_path(path or commits.document)
+                _tell_dropped(commits, item, f"{told} is another since; what it holds now counts")
         commits.queue.pop(0)
     commits.look_again()
 
