@@ -54,19 +54,21 @@ def drain(commits: Commits, loaded: Memory) -> None:
         if ours.keys() & secret or not git.has(repo, [entry.split()[1] for entry in ours.values() if entry]):
             ours = {}  # private by now, or pruned: what may be committed is absorbed as it stands on disk
         if ours:
+            reset = {path: entry for path, entry in on_disk.items() if entry == item["was"][path]}
+            if document := _document(commits, item, heads, on_disk):
+                ours |= document
+                reset |= document
+            # Another branch or an aborted rebase took the written file back. Before the commit: what HEAD had anew and
+            # the disk had not, a command that comes after a kill would take for an edit.
+            for path in reset.keys() & ours.keys():
+                entry = ours[path]
+                store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
             try:
-                reset = {path: entry for path, entry in on_disk.items() if entry == item["was"][path]}
-                if document := _document(commits, item, heads, on_disk):
-                    ours |= document
-                    reset |= document
                 commits.make(ours, item["message"])
             except git.GitError as error:
                 commits.hold = error.message
                 commits.notices.append(f"{commits.waits}: {error.message}")
                 break
-            for path in reset.keys() & ours.keys():  # an aborted rebase took the written file back
-                entry = ours[path]
-                store.write(repo.root / path, git.checked_out(repo, path, entry) if entry else None)
         elif others := [path for path, entry in item["files"].items() if heads[path] != entry]:
             path = next((path for path in others if path != commits.document), "")
             if path or len(item["files"]) == 1:  # else all is there: the document follows

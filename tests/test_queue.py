@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from learnloop_md import plumbing
+from learnloop_md import plumbing, store
 from tests.conftest import Run, git
 from tests.test_busy import writing
 
@@ -556,3 +556,27 @@ def test_a_queued_change_takes_its_line_along_into_another_document(
     assert (memory / "MEMORY.md").read_text() == before
     assert (memory / f"{OTHER}.md").exists()
     assert "everything is in step" in learnloop("sync", cwd=repo).out
+
+
+def test_a_kill_while_a_queued_change_is_committed_loses_nothing(
+    repo: Path, memory: Path, learnloop: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that HEAD has anew and the disk has not would be absorbed as an edit that takes the change back."""
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("archive", SLUG, "--note", "no", cwd=repo)
+    forced(repo, "main")
+    write = store.write
+
+    def killed(path: Path, data: bytes | None) -> None:
+        if path.name == f"{SLUG}.md":
+            raise KeyboardInterrupt
+        write(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "write", killed)
+        assert learnloop("sync", cwd=repo).code != 0
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s") == f"learnloop: archive {SLUG}"
+    assert "state: archived" in (memory / f"{SLUG}.md").read_text()
+    assert git(repo, "status", "--porcelain") == ""
