@@ -377,3 +377,18 @@ def memory_in_step(tmp_path: Path, learnloop: Run) -> Branches:
     made = branches(tmp_path / "repo", BOTH_ADD)
     learnloop("sync", "--memory", str(made.folder), cwd=made.root)
     return made
+
+
+def test_a_base_that_was_left_in_is_told_and_not_taken_for_settled(tmp_path: Path, learnloop: Run) -> None:
+    """The style diff3 writes the old words between bars: who takes the other marks alone away has not settled it."""
+    made = in_conflict(tmp_path / "repo")
+    file = made.folder / "a.md"
+    file.write_text(lesson("a", "r1", "r2") + "||||||| abc123\nold words\n")
+    ran = resolved(made, learnloop)
+    assert "mem/a.md: settled by hand" not in ran.err, ran
+    file.write_text(lesson("a", "r1", "r2") + "||||||| abc123\nold words\n")
+    git(made.root, "add", "-A")
+    git(made.root, "commit", "-q", "-m", "Merged")
+    ran = learnloop("check", "--memory", str(made.folder), cwd=made.root)
+    assert (ran.code, "conflict-markers" in ran.out) == (1, True), ran
+    assert "old words" not in learnloop("show", "a", "--memory", str(made.folder), cwd=made.root).out
