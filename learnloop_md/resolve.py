@@ -155,11 +155,15 @@ class _Work:
     def _keep(self, path: str) -> bool:
         """Whether a person has settled a file that git's index holds as unmerged; it is named then.
 
-        It has no markers, and is not what git itself left there.
+        It has no markers, and is not what git itself left there; where git left a file, that it is gone is theirs too.
         """
         data = store.read_bytes(self.place.folder / path)
-        if data is None or path not in self.open or conflict_line(_text(data)):
+        if path not in self.open or conflict_line(_text(data)):
             return False
+        if data is None:
+            if is_theirs := any(side is not None for side in self.open[path][1:]):
+                self.left.append((path, "settled by hand, kept as it stands: git add it, as it is deleted"))
+            return is_theirs
         if data.replace(b"\r\n", b"\n") in [left.replace(b"\r\n", b"\n") for left in self._left_by_git(path)]:
             return False
         bad = mergestate.fault(data) if path == self.place.values else None

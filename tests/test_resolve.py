@@ -392,3 +392,62 @@ def test_a_base_that_was_left_in_is_told_and_not_taken_for_settled(tmp_path: Pat
     ran = learnloop("check", "--memory", str(made.folder), cwd=made.root)
     assert (ran.code, "conflict-markers" in ran.out) == (1, True), ran
     assert "old words" not in learnloop("show", "a", "--memory", str(made.folder), cwd=made.root).out
+
+
+def one_deleted(root: Path, gone: str) -> Branches:
+    """A lesson that one branch deleted and the other reworded: git leaves the reworded file, and the conflict."""
+    words: dict[str, str | None] = {"a.md": lesson("a", "r1", rule="Do it otherwise."), "MEMORY.md": memory("", "ab")}
+    away: dict[str, str | None] = {"a.md": None, "MEMORY.md": memory("", "b")}
+    base = {**BASE, "b.md": lesson("b", "r1"), "MEMORY.md": memory("", "ab")}
+    sides = (away, words) if gone == "ours" else (words, away)
+    return branches(root, Scenario("", base, *sides, lambda r: True))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gone", ["ours", "theirs"])
+def test_a_file_that_a_person_settled_by_deleting_it_stays_away(
+    gone: str, way: str, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md: git left the file in the work tree, so that it is gone is theirs, as words of theirs would be."""
+    made = one_deleted(tmp_path / "repo", gone)
+    assert not made.joined(way).clean
+    file = made.folder / "a.md"
+    assert "Do it otherwise." in file.read_text()
+    file.unlink()
+    ran = resolved(made, learnloop)
+    assert (file.exists(), unmerged(made)) == (False, ["mem/a.md"]), ran
+    assert (ran.code, "mem/a.md: settled by hand, kept as it stands: git add it" in ran.err) == (1, True), ran
+    git(made.root, "add", "mem/a.md")
+    assert resolved(made, learnloop).code == 0
+    assert not file.exists()
+    assert "(a.md)" not in (made.folder / "MEMORY.md").read_text()
+    assert unmerged(made) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gone", ["ours", "theirs"])
+def test_a_file_that_one_side_deleted_and_nobody_touched_is_kept(
+    gone: str, way: str, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md: the changed file stays."""
+    made = one_deleted(tmp_path / "repo", gone)
+    assert not made.joined(way).clean
+    resolved(made, learnloop)
+    assert ("Do it otherwise." in (made.folder / "a.md").read_text(), unmerged(made)) == (True, [])
+
+
+def test_a_name_that_git_itself_left_without_a_file_is_no_person_s(tmp_path: Path, learnloop: Run) -> None:
+    """Both sides renamed a lesson: the old name stands in git's index with its base alone."""
+    made = renamed_twice(tmp_path / "repo")
+    assert "mem/a.md" in unmerged(made)
+    ran = resolved(made, learnloop)
+    assert (ran.code, ran.err.count("settled by hand"), unmerged(made)) == (0, 0, [])
+
+
+def test_a_side_that_both_reworded_and_a_person_deleted_stays_away(tmp_path: Path, learnloop: Run) -> None:
+    """git left markers in it; who deletes it has settled that."""
+    made = in_conflict(tmp_path / "repo")
+    (made.folder / "a.md").unlink()
+    ran = resolved(made, learnloop)
+    assert ("mem/a.md: settled by hand" in ran.err, (made.folder / "a.md").exists()) == (True, False), ran
+    assert "mem/a.md" in unmerged(made)
