@@ -100,21 +100,21 @@ def line_end_at(rows: Sequence[str], at: int) -> str:
     return "\r\n" if beside.endswith("\r\n") else "\n"
 
 
-_MARKER = re.compile(r"(<{7,}|={7,}|>{7,})(?: |$)")
+_MARKER = re.compile(r"(<{7,}|={7,}|>{7,}|\|{7}(?!.*\|$))(?: |$)")  # a row of a table ends in a bar
 
 
 def conflict_line(text: str) -> int:
     """The number (from 1) of the first line of a merge conflict outside code, 0 where there is none.
 
     git writes longer markers in a file that two sides renamed, and where `conflict-marker-size` says so; a line of
-    that look counts where another kind of marker has its length.
+    that look counts where another kind of marker has its length. The bars in front of a base count at git's own length.
     """
-    if "<<<<<<<" not in text and ">>>>>>>" not in text:
+    if not any(mark in text for mark in ("<<<<<<<", ">>>>>>>", "|||||||")):
         return 0
     found = [(line, _MARKER.match(line.text)) for line in scan(text) if line.place != "fence"]
     marks = [(line.number + 1, match[1]) for line, match in found if match]
     kinds = {mark for _, mark in marks}
     for number, mark in marks:
-        if mark[0] in "<>" and (len(mark) == 7 or sum(len(kind) == len(mark) for kind in kinds) > 1):
+        if mark[0] in "<>|" and (len(mark) == 7 or sum(len(kind) == len(mark) for kind in kinds) > 1):
             return number
     return 0

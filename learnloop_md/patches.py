@@ -63,7 +63,7 @@ def _at_once(place: Place, repo: Repo, tip: str) -> list[Patch]:
     """All that HEAD changes in the memory since it left tip, as one patch."""
     base = git.asked(repo.root, "merge-base", "HEAD", tip).stdout.decode().strip()
     changed = git.deltas(repo, base, git.head(repo))
-    files = {path: delta for path, delta in changed.items() if _belongs(place, path)}
+    files = {path: delta for path, delta in changed.items() if belongs(place, path)}
     slugs = tuple(slug for path in sorted(files) if (slug := history.lesson_of(place, path)))
     why = "All at once, as the history of these lessons holds a merge."
     return [Patch(message(Plan("merge", slugs, why, ())), files)] if files else []
@@ -81,7 +81,7 @@ _INIT_FILES = (".gitattributes", ".gitignore", settings.FILE, "SKILL.md")
 
 def is_ours(place: Place, repo: Repo, patch: Patch) -> bool:
     """Whether a commit holds nothing but the memory, or what the tool itself wrote outside it (codify, init)."""
-    outside = [path for path in patch.files if not _belongs(place, path)]
+    outside = [path for path in patch.files if not belongs(place, path)]
     if not outside or not history.trailer(patch.message, "Learnloop-Command"):
         return not outside
     if history.trailer(patch.message, "Learnloop-Change") == ["init"]:
@@ -95,7 +95,7 @@ def is_memory_path(place: Place, path: str) -> bool:
     return path == place.in_repo(place.document) or bool(history.lesson_of(place, path))
 
 
-def _belongs(place: Place, path: str) -> bool:
+def belongs(place: Place, path: str) -> bool:
     """Whether a repository path is the memory's: also the state, and how a run ended."""
     return is_memory_path(place, path) or history.is_beside(place, path)
 

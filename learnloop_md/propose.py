@@ -6,7 +6,7 @@ import re
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from learnloop_md import apply, branch, git, guard, lessonfile, patches, remotes, store, transplant
+from learnloop_md import apply, branch, git, guard, leftout, lessonfile, patches, remotes, store, transplant
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import UnableError
@@ -94,11 +94,12 @@ def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing,
             committed.append(patch)
         else:
             told.append(f"left out, as it holds more than the memory: {patch}")
-    waiting, state = patches.queued(place, repo, done.memory.ledger)
-    staged = [path for path, flags in git.changed(repo, place.inside).items() if flags[0] not in " ?"]
-    rest = patches.uncommitted(place, repo, done, state, staged)
-    told += [f"left out, as you have staged it: {p}" for p in staged if patches.is_memory_path(place, p)]
-    return patches.outgoing(place, repo, [*committed, *waiting, *rest], done.memory), told
+    staged, ledger = leftout.look(place, repo, done.memory.ledger)
+    waiting, state = patches.queued(place, repo, ledger)
+    rest = patches.uncommitted(place, repo, done, state, staged.all)
+    free = leftout.without_entries(place, repo, staged, [*waiting, *rest], done.memory)
+    told += leftout.told(place, staged)
+    return patches.outgoing(place, repo, [*committed, *free], done.memory), told
 
 
 def _same(repo: Repo, goal: Goal, carried: Carried, name: str) -> str:

@@ -6,26 +6,19 @@ the text; and where a squash left no parents, what the conflict markers enclose.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, index, lessonfile, memory, mergestate, merging, notebook, plumbing, store
+from learnloop_md import git, guard, index, lessonfile, markers, memory, mergestate, merging, notebook, plumbing, store
 from learnloop_md.carry import tree_of
 from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
+from learnloop_md.markers import Sides
 from learnloop_md.memory import Memory
 from learnloop_md.place import Place
 from learnloop_md.tree import field_of
-
-
-class Sides(NamedTuple):
-    """A file in three states; None where it was not there."""
-
-    base: bytes | None
-    ours: bytes | None
-    theirs: bytes | None
 
 
 class Resolved(NamedTuple):
@@ -155,17 +148,42 @@ class _Work:
     def _keep(self, path: str) -> bool:
         """Whether a person has settled a file that git's index holds as unmerged; it is named then.
 
-        It has no markers, and is not what git itself left there.
+        It has no markers, and is not what git itself left there; where git left a file, that it is gone is theirs too.
         """
         data = store.read_bytes(self.place.folder / path)
-        if data is None or path not in self.open or conflict_line(_text(data)):
+        if path not in self.open:
             return False
+        if data and conflict_line(_text(data)):
+            return self._keep_begun(path, data)
+        if data is None:
+            if is_theirs := any(side is not None for side in self.open[path][1:]):
+                self.left.append((path, "settled by hand, kept as it stands: git add it, as it is deleted"))
+            return is_theirs
         if data.replace(b"\r\n", b"\n") in [left.replace(b"\r\n", b"\n") for left in self._left_by_git(path)]:
             return False
         bad = mergestate.fault(data) if path == self.place.values else None
         faults = [bad.message] if bad else [q.message for q in self.before.quarantined if q.path == path]
         mend = f"{faults[0]}: mend it (git checkout --merge brings the conflict back), then " if faults else ""
         self.left.append((path, f"settled by hand, kept as it stands: {mend}git add it"))
+        return True
+
+    def _keep_begun(self, path: str, data: bytes) -> bool:
+        """Whether a person has begun to settle what stands between markers; it is named then."""
+        stages, sides = self.open[path], self._sides(path)
+        made = [side for side in stages if side is not None]
+        kind = "index" if self.place.kind == "project" else "notebook"
+        kind = {self.place.values: "state", self.place.document: kind}.get(path, "lesson")
+        for three in filter(None, (stages, sides)):  # what our drivers left, or --resolve before
+            with suppress(merging.UnreadableSideError):
+                made.append(merging.merge(kind, path, *three).content or b"")
+        text = _text(data)
+        if any(markers.unlabelled(text) == markers.unlabelled(_text(one)) for one in made):
+            return False
+        if not markers.is_begun(text, *map(_text, stages)):
+            return False
+        where = guard.unsecret_path(self.place.in_repo(path))
+        back = f"git checkout --merge {where} brings the conflict back"
+        self.left.append((path, f"begun by hand, kept as it stands: settle the rest, then git add it; {back}"))
         return True
 
     def _left_by_git(self, path: str) -> list[bytes]:
@@ -205,7 +223,7 @@ class _Work:
 
     def _of_names(self, path: str, text: str) -> Sides | None:
         """What the markers enclose; where two sides renamed the lesson, each of its files has its own name."""
-        sides = _of_markers(text)
+        sides = markers.enclosed(text)
         lessons = [lesson for side in sides[1:] if (lesson := _lesson(path, side))] if sides else []
         if sides is None or not self.place.is_lesson(path) or len({lesson.name for lesson in lessons}) < 2:
             return sides
@@ -252,36 +270,6 @@ def _unmerged(place: Place) -> dict[str, Sides]:
 
 def _blob(repo: git.Repo, oid: str) -> bytes | None:
     return git.blobs(repo, [oid])[0] if oid else None
-
-
-_LINES = r"(?:.*\n)*?"
-_OPENING = re.compile(r"^<{7,}(?= |$)", re.MULTILINE)
-
-
-def _marked(size: int) -> re.Pattern[str]:
-    """A conflict between markers of one length."""
-    n = f"{{{size}}}"
-    return re.compile(
-        rf"^<{n}(?: .*)?\n(?P<ours>{_LINES})(?:^\|{n}(?: .*)?\n(?P<base>{_LINES}))?"
-        rf"^={n}(?: .*)?\n(?P<theirs>{_LINES})^>{n}(?: .*)?(?:\n|\Z)",
-        re.MULTILINE,
-    )
-
-
-def _of_markers(text: str) -> Sides | None:
-    """The sides that conflict markers enclose; without the base that git may have written, none is known."""
-    plain = text.replace("\r\n", "\n")
-    if not conflict_line(plain):
-        return None
-    parts, whole = dict.fromkeys(("base", "ours", "theirs"), plain), True
-    for size in sorted({len(opening[0]) for opening in _OPENING.finditer(plain)}):  # the outer ones are the shorter
-        marked = _marked(size)
-        whole = whole and all(match["base"] is not None for match in marked.finditer(plain))
-        parts = {name: marked.sub(lambda m, name=name: m[name] or "", part) for name, part in parts.items()}  # type: ignore[misc]
-    if any(conflict_line(part) for part in parts.values()):
-        return None
-    base, ours, theirs = (parts[name].encode("utf-8", "surrogateescape") for name in ("base", "ours", "theirs"))
-    return Sides(base if whole else None, ours, theirs)
 
 
 def _lesson(path: str, data: bytes | None) -> Lesson | None:

@@ -110,3 +110,13 @@ def test_conflict_markers_are_found_outside_code_alone() -> None:
     assert lines.conflict_line("a\n<<<<<<<< HEAD:a.md\nb\n========\nc\n>>>>>>>> B:b.md\n") == 2
     assert lines.conflict_line("a\n=========\nc\n>>>>>>>>> x\n") == 4
     assert lines.conflict_line("```\n<<<<<<< HEAD\n```\n    <<<<<<< HEAD\n<<<<<<<< eight\nTitle\n=======\n") == 0
+
+
+def test_a_base_that_diff3_left_is_a_conflict() -> None:
+    """git's own bars: seven at the beginning of a line, then a space or the end; no table, and nothing in code."""
+    assert lines.conflict_line("a\n||||||| abc123\nold\n") == 2
+    assert lines.conflict_line("a\r\n|||||||\r\nold\r\n") == 2
+    assert lines.conflict_line("a\n<<<<<<<< A:a.md\nb\n|||||||| c\no\n========\nc\n>>>>>>>> B:b.md\n") == 2
+    table = "||||||| x |\n| a | b |\n|---|---|\n||||||||\n"
+    assert lines.conflict_line(f"||||||\n|||||||x\n ||||||| abc\nTitle\n========\n{table}") == 0
+    assert lines.conflict_line("```\n||||||| abc\n```\n") == 0

@@ -151,6 +151,117 @@ def test_what_a_person_has_staged_is_left_out_and_named(ours: Clone, text: str) 
     assert "ask-first" not in ours.show(done.json["branch"], "MEMORY.md")
 
 
+# --- what waits for what a person has staged ------------------------------------------------------------------------
+
+UNREADY = "NOT READY"
+ON_STAGED = {
+    "confirm": ("confirm", "stage-files-by-name", "--run", "r9"),
+    "pin": ("pin", "stage-files-by-name"),
+    "archive": ("archive", "stage-files-by-name", "--note", "no"),
+    "rename": ("rename", "stage-files-by-name", "stage-all"),
+    "same": ("note", "Stage files by name", "--same", "stage-files-by-name", "--run", "r9"),
+}
+
+
+def staged_words(ours: Clone) -> None:
+    """A lesson that the remote has, with a person's words that are staged only: in its rule and in its description."""
+    ours.note("Stage files by name.")
+    git(ours.root, "push", "-q", "origin", "main")
+    file = ours.folder / "stage-files-by-name.md"
+    file.write_text(file.read_text().replace("Stage files by name", f"Stage files {UNREADY}"))
+    git(ours.root, "add", f"{MEMORY}/{file.name}")
+
+
+def sent(ours: Clone, bare: Path) -> str:
+    """All words of all commits that the remote has."""
+    git(ours.root, "fetch", "-q")
+    return git(bare, "log", "--all", "-p")
+
+
+@pytest.mark.parametrize("words", ON_STAGED.values(), ids=ON_STAGED)
+def test_no_queued_command_sends_words_that_are_only_staged(ours: Clone, bare: Path, words: tuple[str, ...]) -> None:
+    """docs/teams.md: the command's change waits with what it was made on, whatever file it put the words into."""
+    staged_words(ours)
+    assert ours.run(*words).code == 0
+    before = ours.state()
+    done = ours.propose("--push")
+    waits = f"left out, as it waits for what you have staged: {MEMORY}/stage-files-by-name.md (learnloop: "
+    assert (done.code, waits in done.err, ours.state()) == (0, True, before), done
+    assert UNREADY not in sent(ours, bare)
+
+
+@pytest.mark.parametrize("words", ON_STAGED.values(), ids=ON_STAGED)
+def test_other_lessons_are_proposed_beside_a_staged_one(ours: Clone, bare: Path, words: tuple[str, ...]) -> None:
+    """A queued and an uncommitted change of other files go as ever, without its line in the document."""
+    staged_words(ours)
+    assert ours.run(*words).code == 0
+    git(ours.root, "switch", "-q", "--detach")
+    ours.note("Ask before renaming names.")
+    (ours.folder / "by-hand.md").write_text(lesson_text("by-hand", "Read by hand."))
+    ours.document.write_text(ours.document.read_text().replace("# Memory\n", "# Memory\n\nMy prose.\n", 1))
+    branch = ours.proposed("--push")
+    assert ours.changed(branch) == {"ask-before-renaming-names.md", "by-hand.md", "MEMORY.md"}
+    text = ours.show(branch, "MEMORY.md")
+    assert all(word in text for word in ("(ask-before", "(by-hand.md)", "(stage-files-by-name.md)", "My prose."))
+    assert "(stage-all.md)" not in text
+    assert UNREADY not in sent(ours, bare)
+
+
+def test_what_is_done_to_a_lesson_renamed_while_staged_waits_too(ours: Clone, bare: Path) -> None:
+    """Its words stand under another name then, in a file that nobody has staged."""
+    staged_words(ours)
+    ours.run("rename", "stage-files-by-name", "stage-all")
+    file = ours.folder / "stage-all.md"
+    file.write_text(file.read_text() + "\nMore by hand.\n")
+    ours.propose("--push")
+    said = sent(ours, bare)
+    assert (UNREADY in said, "More by hand" in said) == (False, False)
+
+
+def test_a_staged_line_of_the_document_is_in_no_proposal(ours: Clone, bare: Path) -> None:
+    """An edited description is in the line of MEMORY.md, which the look itself brings in step."""
+    staged_words(ours)
+    (ours.folder / "by-hand.md").write_text(lesson_text("by-hand", "Read by hand."))
+    ours.proposed("--push")
+    assert UNREADY not in sent(ours, bare)
+
+
+def test_a_staged_document_keeps_no_note_back(ours: Clone, bare: Path) -> None:
+    """It is rebuilt from the lessons on the branch: what is staged in it is nobody's else."""
+    ours.document.write_text(ours.document.read_text().replace("# Memory\n", f"# Memory\n\n{UNREADY}\n", 1))
+    git(ours.root, "add", f"{MEMORY}/MEMORY.md")
+    ours.note("Stage files by name.")
+    done = ours.propose("--push")
+    assert f"left out, as you have staged it: {MEMORY}/MEMORY.md" in done.err
+    assert "waits for what you have staged" not in done.err
+    assert ours.changed(done.json["branch"]) == {"stage-files-by-name.md", "MEMORY.md"}
+    assert "(stage-files-by-name.md)" in ours.show(done.json["branch"], "MEMORY.md")
+    assert UNREADY not in sent(ours, bare)
+
+
+def test_a_staged_state_is_left_out_with_what_was_counted_in_it(ours: Clone, bare: Path) -> None:
+    """docs/teams.md: of memory.json as of a lesson, and both are told."""
+    ours.run("state", "set", "a", "1")
+    git(ours.root, "push", "-q", "origin", "main")
+    (ours.folder / "memory.json").write_text(f'{{\n  "a": 1,\n  "b": "{UNREADY}"\n}}\n')
+    git(ours.root, "add", f"{MEMORY}/memory.json")
+    assert ours.run("state", "incr", "a").code == 0
+    done = ours.propose("--push")
+    assert f"left out, as you have staged it: {MEMORY}/memory.json" in done.err
+    assert f"left out, as it waits for what you have staged: {MEMORY}/memory.json" in done.err
+    assert UNREADY not in sent(ours, bare)
+
+
+def test_what_waited_is_proposed_once_its_person_has_committed(ours: Clone, bare: Path) -> None:
+    """HEAD has their words then: they, and the command's change on top, go as ever."""
+    staged_words(ours)
+    ours.run("confirm", "stage-files-by-name", "--run", "r9")
+    git(ours.root, "commit", "-q", "-m", "Mine")
+    branch = ours.proposed("--push")
+    assert UNREADY in ours.show(branch, "stage-files-by-name.md")
+    assert "learnloop: confirm stage-files-by-name" in git(ours.root, "log", "--format=%s", branch)
+
+
 # --- which commits --------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -377,3 +378,177 @@ def memory_in_step(tmp_path: Path, learnloop: Run) -> Branches:
     made = branches(tmp_path / "repo", BOTH_ADD)
     learnloop("sync", "--memory", str(made.folder), cwd=made.root)
     return made
+
+
+def test_a_base_that_was_left_in_is_told_and_not_taken_for_settled(tmp_path: Path, learnloop: Run) -> None:
+    """The style diff3 writes the old words between bars: who takes the other marks alone away has not settled it."""
+    made = in_conflict(tmp_path / "repo")
+    file = made.folder / "a.md"
+    file.write_text(lesson("a", "r1", "r2") + "||||||| abc123\nold words\n")
+    ran = resolved(made, learnloop)
+    assert "mem/a.md: settled by hand" not in ran.err, ran
+    file.write_text(lesson("a", "r1", "r2") + "||||||| abc123\nold words\n")
+    git(made.root, "add", "-A")
+    git(made.root, "commit", "-q", "-m", "Merged")
+    ran = learnloop("check", "--memory", str(made.folder), cwd=made.root)
+    assert (ran.code, "conflict-markers" in ran.out) == (1, True), ran
+    assert "old words" not in learnloop("show", "a", "--memory", str(made.folder), cwd=made.root).out
+
+
+def one_deleted(root: Path, gone: str) -> Branches:
+    """A lesson that one branch deleted and the other reworded: git leaves the reworded file, and the conflict."""
+    words: dict[str, str | None] = {"a.md": lesson("a", "r1", rule="Do it otherwise."), "MEMORY.md": memory("", "ab")}
+    away: dict[str, str | None] = {"a.md": None, "MEMORY.md": memory("", "b")}
+    base = {**BASE, "b.md": lesson("b", "r1"), "MEMORY.md": memory("", "ab")}
+    sides = (away, words) if gone == "ours" else (words, away)
+    return branches(root, Scenario("", base, *sides, lambda r: True))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gone", ["ours", "theirs"])
+def test_a_file_that_a_person_settled_by_deleting_it_stays_away(
+    gone: str, way: str, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md: git left the file in the work tree, so that it is gone is theirs, as words of theirs would be."""
+    made = one_deleted(tmp_path / "repo", gone)
+    assert not made.joined(way).clean
+    file = made.folder / "a.md"
+    assert "Do it otherwise." in file.read_text()
+    file.unlink()
+    ran = resolved(made, learnloop)
+    assert (file.exists(), unmerged(made)) == (False, ["mem/a.md"]), ran
+    assert (ran.code, "mem/a.md: settled by hand, kept as it stands: git add it" in ran.err) == (1, True), ran
+    git(made.root, "add", "mem/a.md")
+    assert resolved(made, learnloop).code == 0
+    assert not file.exists()
+    assert "(a.md)" not in (made.folder / "MEMORY.md").read_text()
+    assert unmerged(made) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("gone", ["ours", "theirs"])
+def test_a_file_that_one_side_deleted_and_nobody_touched_is_kept(
+    gone: str, way: str, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md: the changed file stays."""
+    made = one_deleted(tmp_path / "repo", gone)
+    assert not made.joined(way).clean
+    resolved(made, learnloop)
+    assert ("Do it otherwise." in (made.folder / "a.md").read_text(), unmerged(made)) == (True, [])
+
+
+def test_a_name_that_git_itself_left_without_a_file_is_no_person_s(tmp_path: Path, learnloop: Run) -> None:
+    """Both sides renamed a lesson: the old name stands in git's index with its base alone."""
+    made = renamed_twice(tmp_path / "repo")
+    assert "mem/a.md" in unmerged(made)
+    ran = resolved(made, learnloop)
+    assert (ran.code, ran.err.count("settled by hand"), unmerged(made)) == (0, 0, [])
+
+
+def test_a_side_that_both_reworded_and_a_person_deleted_stays_away(tmp_path: Path, learnloop: Run) -> None:
+    """git left markers in it; who deletes it has settled that."""
+    made = in_conflict(tmp_path / "repo")
+    (made.folder / "a.md").unlink()
+    ran = resolved(made, learnloop)
+    assert ("mem/a.md: settled by hand" in ran.err, (made.folder / "a.md").exists()) == (True, False), ran
+    assert "mem/a.md" in unmerged(made)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_what_a_driver_left_in_conflict_is_nobody_s_settlement(
+    scenario: Scenario, way: str, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md: our drivers write other words than git would, which are no person's."""
+    made = with_drivers(tmp_path / "repo", scenario, learnloop)
+    made.joined(way)
+    for _ in range(2):
+        assert "by hand" not in resolved(made, learnloop).err
+
+
+BEGUN = "begun by hand, kept as it stands: settle the rest, then git add it; git checkout --merge mem/"
+
+
+def replaced(text: str, words: str) -> str:
+    """The text with its first conflict settled to these words."""
+    return re.sub(r"<<<<<<<.*?>>>>>>>[^\n]*\n", words, text, count=1, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("words", ["MY WORDS\n>>>>>>> f\n", "<<<<<<< f\nMY WORDS\n", "MY WORDS\n||||||| b\n"])
+@pytest.mark.parametrize("name", ["a.md", "MEMORY.md", "memory.json"])
+def test_a_settlement_that_still_has_a_marker_is_kept(name: str, words: str, tmp_path: Path, learnloop: Run) -> None:
+    """docs/merges.md: one line too many is no reason to throw a person's work away."""
+    made = in_conflict(tmp_path / "repo")
+    file = made.folder / name
+    text = replaced(file.read_text(), words)
+    file.write_text(text)
+    ran = resolved(made, learnloop)
+    assert (ran.code, file.read_text(), unmerged(made)) == (1, text, [f"mem/{name}"]), ran
+    assert f"mem/{name}: {BEGUN}{name} brings the conflict back" in ran.err
+    git(made.root, "checkout", "--merge", f"mem/{name}")
+    assert resolved(made, learnloop).code == 0
+
+
+def two_conflicts(root: Path) -> Branches:
+    """A lesson whose rule and whose reason both sides reworded, in two places."""
+    tail = "\n**Why:** {}\n\nlong\n\nenough\n\nto part them\n"
+    words = ("Do it.", "was"), ("Do this.", "mine"), ("Do that.", "theirs")
+    rows = [lesson("a", "r1", rule=rule) + tail.format(why) for rule, why in words]
+    base, *sides = [{"a.md": row} for row in rows]
+    return branches(root, Scenario("", {**BASE, **base}, dict(sides[0]), dict(sides[1]), lambda r: True))
+
+
+@pytest.mark.parametrize("words", ["My own words.\n", "Do this.\n"], ids=["own", "ours"])
+def test_one_of_two_conflicts_that_a_person_settled_stays_settled(words: str, tmp_path: Path, learnloop: Run) -> None:
+    """Their own words, or those of one side: the other's are gone, which no merge does."""
+    made = two_conflicts(tmp_path / "repo")
+    assert not made.joined("merge").clean
+    file = made.folder / "a.md"
+    assert file.read_text().count("<<<<<<<") == 2
+    text = replaced(file.read_text(), words)
+    file.write_text(text)
+    ran = resolved(made, learnloop)
+    assert (file.read_text(), BEGUN in ran.err) == (text, True), ran
+
+
+STYLES = ("merge", "diff3", "zdiff3")
+
+
+@pytest.mark.parametrize("crlf", [False, True], ids=["lf", "crlf"])
+@pytest.mark.parametrize("driven", [False, True], ids=["plain", "drivers"])
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("way", [*WAYS, "stash", "recursive", "checkout", "again"])
+def test_an_untouched_conflict_is_rebuilt_however_git_wrote_it(
+    way: str, style: str, driven: bool, crlf: bool, tmp_path: Path, learnloop: Run
+) -> None:
+    """docs/merges.md: nobody has begun to settle it, whatever the style, the labels and the line ends are."""
+    made = two_conflicts(tmp_path / "repo")
+    if driven:
+        (made.root / ".git" / "info").mkdir(exist_ok=True)
+        (made.root / ".git" / "info" / "attributes").write_text("mem/*.md merge=learnloop-lesson\n")
+        assert learnloop("git-config", "--enable", cwd=made.root).code == 0
+    git(made.root, "config", "merge.conflictStyle", style)
+    file = made.folder / "a.md"
+    if way == "stash":
+        text = git(made.root, "show", "theirs:mem/a.md") + "\n"
+        git(made.root, "checkout", "-q", "main")
+        file.write_text(text)
+        git(made.root, "stash", "-q")
+        git(made.root, "checkout", "-q", "ours")
+        assert run(made.root, "stash", "pop")[0] == 1
+    elif way == "recursive":
+        git(made.root, "checkout", "-q", "ours")
+        assert run(made.root, "merge", "-q", "-s", "recursive", "-X", "patience", "theirs")[0] == 1
+    else:
+        assert not made.joined(way if way in WAYS else "merge").clean
+    if way == "checkout":
+        git(made.root, "checkout", f"--conflict={style}", "mem/a.md")
+    if way == "again":
+        resolved(made, learnloop)
+    if crlf:
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert "<<<<<<<" in file.read_text()
+    ran = resolved(made, learnloop)
+    assert ("by hand" in ran.err, "settle what stands between the markers" in ran.err) == (False, True), ran
+    text = file.read_text()
+    assert all(f"{mark * 7} {side}\n" in text for mark, side in (("<", "ours"), (">", "theirs"))), text
