@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from git import Repo as GitPython
 
 LOOK_BACK = 200  # commits
-CUT = "this clone is shallow: its oldest commit stands for all before it (git fetch --unshallow)"
+CUT = "the history is cut off: its oldest commit stands for all before it (shallow clone: git fetch --unshallow)"
 _TRANSPLANTED = 20  # commits of the document: a command follows a rebase soon
 
 
@@ -43,7 +43,8 @@ class Step(NamedTuple):
     renames: dict[str, str]  # new lesson: old lesson
     is_merge: bool = False
     why: str = ""  # the message without subject and trailers
-    is_cut: bool = False  # a shallow clone ends here: what it did itself cannot be told from its files
+    is_cut: bool = False  # the history was cut off here: what it did itself cannot be told from its files
+    is_root: bool = False  # it has no parents
 
     @property
     def key(self) -> str:
@@ -187,6 +188,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
         len(row.parents) > 1,
         _reason(row.message),
         row.is_cut,
+        not row.parents,
     )
 
 
@@ -361,7 +363,9 @@ def state_before(place: Place, path: str) -> str:
         if lesson and lesson.state != "archived":
             return lesson.state
         if commit.hexsha in cut:
-            raise git.too_shallow(f"the state of {lessonfile.stem(path)} before it was archived is not in it")
+            raise git.too_shallow(
+                place.repo, f"the state of {lessonfile.stem(path)} before it was archived is not in it"
+            )
     return ""
 
 

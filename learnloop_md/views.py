@@ -246,7 +246,7 @@ def log(call: Call) -> Answer:
     found = history.steps(place, slug, limit)
     if slug and not found and slug not in memory.load(place).lessons:
         if place.repo and git.cut_off(place.repo):
-            raise git.too_shallow(f"it holds no lesson {slug!r} and no commit of one")
+            raise git.too_shallow(place.repo, f"it holds no lesson {slug!r} and no commit of one")
         raise UsageError(
             f"there is no lesson {slug!r}, and no commit of one",
             "learnloop log shows all",
