@@ -112,7 +112,7 @@ class _Session:
 
     def __init__(self, place: Place, asked: Asked) -> None:
         self.place, self.asked = place, asked
-        self.command = os.urandom(4).hex()
+        self.command = asked.command or os.urandom(4).hex()
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
         self.loose, self.aside = (self.ledger.loose, self.ledger.aside) if self.ledger else ("", "")

@@ -114,6 +114,11 @@ def trailer(message: str, key: str) -> list[str]:
     return _trailers(message).get(key, [])
 
 
+def command_of(value: str) -> str:
+    """The id of the command in a Learnloop-Command trailer; one that made several changes numbers them (`id.2`)."""
+    return value.partition(".")[0]
+
+
 def _trailers(message: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in message.rstrip().rpartition("\n\n")[2].split("\n"):
@@ -172,6 +177,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
     said = _trailers(row.message)
     change, command = (next(iter(said.get(key, ())), "") for key in ("Learnloop-Change", "Learnloop-Command"))
     named = tuple(dict.fromkeys(said.get("Lesson", ())))
+    command = command_of(command)
     renames = {lessons[new]: lessons[old] for new, old in row.renames.items() if new in lessons and old in lessons}
     return Step(
         row.commit,

@@ -237,7 +237,8 @@ def reversal_of(place: Place, what: str) -> Reversal:
     if ledger and ledger.queue and place.repo and not what:
         queued = [item["message"] for item in elsewhere.split(place, git.head(place.repo), ledger.queue)[0]]
     known = {step.command for step in history.steps(place)} if queued else set[str]()
-    if any(command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")):
+    waiting = (value for text in queued for value in history.trailer(text, "Learnloop-Command"))
+    if any(history.command_of(value) not in known for value in waiting):
         hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"
         raise UnableError("the last change is not committed yet", hint, code="queued")
     return found
