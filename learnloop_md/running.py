@@ -261,7 +261,8 @@ def _before(draft: Draft, row: Row, saying: Saying) -> str:
 def _is_queued(where: Place, command: str) -> bool:
     """Whether a command's change waits for a rebase, neither written nor committed."""
     ledger = store.load_ledger(where)
-    return any(command in history.trailer(item["message"], "Learnloop-Command") for item in (ledger.queue if ledger else ()))
+    queued = [item["message"] for item in (ledger.queue if ledger else ())]
+    return any(command in history.trailer(text, "Learnloop-Command") for text in queued)
 
 
 def _kept_before(draft: Draft, slug: str) -> Outcome:

@@ -566,3 +566,15 @@ def test_a_branch_that_cannot_be_made_leaves_undo_as_it_was(memory: Path, learnl
     done = learnloop("undo")
     assert (done.code, "learnloop forget desk" in done.err) == (4, True)
     assert (memory / "tabs.md").exists()
+
+
+@pytest.mark.parametrize("words", [("run", "ok"), ("export", "agents")])
+def test_what_changed_no_lesson_is_not_what_undo_takes_back(
+    noted: Path, repo: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    """docs/commands.md: the last change that a command made to the memory, which it names."""
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop(*words, cwd=repo).code == 0
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, f"learnloop: pin {SLUG}" in ran.out) == (0, True), ran.out
+    assert "the memory" in learnloop("undo", "--help").out
