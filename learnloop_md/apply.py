@@ -115,7 +115,7 @@ class _Session:
         self.command = asked.command or os.urandom(4).hex()
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
-        self.loose, self.aside = (self.ledger.loose, self.ledger.aside) if self.ledger else ("", "")
+        self.untold = (self.ledger or Ledger({}))._replace(agreed={}, commit="", queue=())  # what undo does not find
         self.earlier = 0  # commits that were made before those of the command itself
         self.waits = ""  # why the document's changes are not committed
         self.commits = Commits(place, self.ledger, asked)
@@ -126,6 +126,7 @@ class _Session:
         commits = self.commits
         loaded = self._tidy()
         self.earlier = len(commits.made)
+        began_at = commits.now.head
         run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
         report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
@@ -148,6 +149,7 @@ class _Session:
         elif not self.asked.dry_run:
             commits.keep_out(loaded)
             self._write(draft.plans, second.plans)
+            self._tell_undo(second.plans, began_at)
             self._remember(final, report.left)
             if self.ledger is None or self.ledger.commit != commits.now.head:
                 commits.notices += self._witness()
@@ -229,7 +231,7 @@ class _Session:
             waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
         if plans:
-            kept = kept._replace(loose="", aside="")
+            kept = kept.later(self.commits.now.head)
         store.save_ledger(self.place, kept._replace(queue=self.commits.kept))
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
@@ -253,21 +255,16 @@ class _Session:
                     journal.shorten(self.place, journalled, done)
                 raise
         self.earlier = self.earlier if built else len(self.commits.made)
-        self._tell_undo(built)
 
-    def _tell_undo(self, built: Sequence[Plan]) -> None:
+    def _tell_undo(self, built: Sequence[Plan], began_at: str) -> None:
         """Keep in mind a last change that undo does not find in the memory's history, or not all of it."""
         commits, place = self.commits, self.place
         private = [plan for plan in built if any(edit.path in commits.private_paths for edit in plan.edits)]
         inside = [path for files in commits.files[self.earlier :] for path in files if place.covers(path)]
         if not commits.in_use or (not private and (commits.queued or inside)):
-            known = True
-        elif private or len(commits.made) > self.earlier or any(plan.edits for plan in built):
-            known = False
-        else:
-            return
-        if built:
-            self.loose, self.aside = "" if known else plan_subject((private or built)[-1]), ""
+            self.untold = self.untold.later(began_at) if built else self.untold
+        elif built and (private or len(commits.made) > self.earlier or any(plan.edits for plan in built)):
+            self.untold = Ledger({}, loose=plan_subject((private or built)[-1]))
 
     # --- absorbing ---------------------------------------------------------------------------------------------------
 
@@ -410,7 +407,7 @@ class _Session:
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
         commits = self.commits
-        ledger = Ledger(rows, commits.now.head, commits.kept, self.loose, self.aside)
+        ledger = self.untold._replace(agreed=rows, commit=commits.now.head, queue=commits.kept)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:

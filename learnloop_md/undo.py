@@ -211,7 +211,7 @@ _BACK = {
 
 
 def _refuse_untold(place: Place, ledger: Ledger) -> None:
-    """Raises UnableError where the last command made its change elsewhere: what the history tells last is another's."""
+    """Raises UnableError where a command made the last change elsewhere: what the history tells last is another's."""
     other = "or name what to undo: learnloop undo COMMIT"
     if ledger.loose:
         verb, _, slug = ledger.loose.removeprefix("learnloop: ").partition(" ")
@@ -230,9 +230,12 @@ def _refuse_untold(place: Place, ledger: Ledger) -> None:
 def reversal_of(place: Place, what: str) -> Reversal:
     """What `undo WHAT` takes back."""
     ledger = store.load_ledger(place)
-    if ledger and not what:
+    if ledger and not what and not ledger.until:
         _refuse_untold(place, ledger)
     found = reversal.reversal(place, what)
+    is_later = ledger and not what and ledger.until  # what the history tells last may be older than that all the same
+    if ledger and is_later and place.repo and git.is_ancestor(place.repo, found.parts[0].step.commit, ledger.until):
+        _refuse_untold(place, ledger)
     queued: list[str] = []
     if ledger and ledger.queue and place.repo and not what:
         queued = [item["message"] for item in elsewhere.split(place, git.head(place.repo), ledger.queue)[0]]

@@ -578,3 +578,43 @@ def test_what_changed_no_lesson_is_not_what_undo_takes_back(
     ran = learnloop("undo", cwd=repo)
     assert (ran.code, f"learnloop: pin {SLUG}" in ran.out) == (0, True), ran.out
     assert "the memory" in learnloop("undo", "--help").out
+
+
+def test_an_older_private_change_is_not_passed_over_by_a_second_undo(noted: Path, repo: Path, learnloop: Run) -> None:
+    """It came before the command that was taken back: what git tells before it is older still."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    for words in (("confirm", SLUG), ("pin", SLUG), ("undo",), ("undo",)):
+        assert learnloop(*words, cwd=repo).code == 0
+    before = files(noted)
+    for command in ("undo", "sync", "undo"):
+        ran = learnloop(command, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "learnloop forget ada" in ran.err) == (4, 1, True), ran.err
+    assert files(noted) == before
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop("undo", cwd=repo).code == 0
+    assert files(noted) == before
+
+
+def test_a_change_on_a_branch_is_not_passed_over_by_a_second_undo(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("codify", SLUG, "--into", "CLAUDE.md", "--branch", "rules", cwd=repo)
+    for words in (("confirm", SLUG), ("undo",)):
+        assert learnloop(*words, cwd=repo).code == 0
+    before = files(noted)
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, "git branch -D rules" in ran.err, files(noted)) == (4, True, before), ran.err
+    git(repo, "branch", "-q", "-D", "rules")
+    assert learnloop("undo", cwd=repo).code == 0
+    assert not (noted / f"{SLUG}.md").exists()
+
+
+def test_what_waited_when_a_private_change_was_made_is_older_than_it(noted: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("confirm", SLUG, cwd=repo)
+    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    for words in (("pin", SLUG), ("undo",)):
+        assert learnloop(*words, cwd=repo).code == 0
+    before = files(noted)
+    assert (learnloop("undo", cwd=repo).code, files(noted)) == (4, before)
