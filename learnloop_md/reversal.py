@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """A file outside of the memory that holds a person's changes of the same commits: whose rules came and went."""
+    """Whose rules came to a file outside of the memory and went; it may hold a person's changes too."""
 
     before: bytes | None
     came: frozenset[str]
@@ -42,7 +42,7 @@ class Reversal(NamedTuple):
 
     parts: tuple[Part, ...]
     files: dict[str, Change]  # path: (before the commits, after them)
-    beside: dict[str, Beside] = {}  # noqa: RUF012 - never mutated; a NamedTuple's default
+    beside: dict[str, Beside] = {}  # noqa: RUF012 - never mutated; a NamedTuple's default. Not all are in files
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def _reversal(place: Place, parts: list[Part]) -> Reversal:
                 beside[path] = Beside(before, rules.came | newer.came, rules.went | newer.went)
                 mixed |= {path} - set(ours)
     whole = {path: change for path, change in files.items() if path not in mixed}
-    return Reversal(tuple(parts), whole, {path: rules for path, rules in beside.items() if path in mixed})
+    return Reversal(tuple(parts), whole, beside)
 
 
 def _is_memorys(place: Place, path: str) -> bool:

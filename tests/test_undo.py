@@ -618,3 +618,55 @@ def test_what_waited_when_a_private_change_was_made_is_older_than_it(noted: Path
         assert learnloop(*words, cwd=repo).code == 0
     before = files(noted)
     assert (learnloop("undo", cwd=repo).code, files(noted)) == (4, before)
+
+
+# --- a rule beside which lines were written since -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", [(), (SLUG,)])
+def test_a_line_beside_a_rule_does_not_hold_its_undo_up(
+    memory: Path, repo: Path, learnloop: Run, what: tuple[str, ...]
+) -> None:
+    """docs/commands.md: a rule goes out of its file, and what was changed there stays."""
+    path = codified(repo, learnloop)
+    path.write_text(path.read_text() + "- mine later\n")
+    git(repo, "commit", "-qam", "Mine")
+    ran = learnloop("undo", *what, cwd=repo)
+    assert (ran.code, path.read_text()) == (0, f"{GUIDE}\n## Learned rules\n\n- mine later\n"), ran.err
+    assert "state: archived" not in (memory / f"{SLUG}.md").read_text()
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_rule_goes_back_from_above_another(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop)
+    learnloop("note", "Water the plants.", cwd=repo)
+    learnloop("codify", "water-the-plants", "--into", "CLAUDE.md", cwd=repo)
+    other = path.read_text().splitlines(keepends=True)[-1]
+    assert learnloop("undo", SLUG, cwd=repo).code == 0
+    assert path.read_text() == f"{GUIDE}\n## Learned rules\n\n{other}"
+    assert learnloop("undo", "water-the-plants", cwd=repo).code == 0
+    assert RULE not in path.read_text()
+    assert "Water" not in path.read_text()
+
+
+def test_a_rule_that_was_reworded_since_holds_its_undo_up(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop)
+    path.write_text(path.read_text().replace(RULE, "Stage each file by name.") + "- mine later\n")
+    git(repo, "commit", "-qam", "Mine")
+    before = files(memory), path.read_text()
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "CLAUDE.md was changed since" in ran.err) == (4, 1, True), ran.err
+    assert (files(memory), path.read_text()) == before
+
+
+def test_the_undo_of_an_undone_codify_is_not_lost_beside_a_line(memory: Path, repo: Path, learnloop: Run) -> None:
+    """A rule that would have to be put back is not put back silently in the wrong place, nor forgotten."""
+    path = codified(repo, learnloop)
+    path.write_text(path.read_text() + "- mine later\n")
+    git(repo, "commit", "-qam", "Mine")
+    undone = learnloop("undo", "--json", cwd=repo).json["commits"][0]
+    path.write_text(path.read_text().replace("- mine later", "- mine now"))
+    git(repo, "commit", "-qam", "Mine again")
+    ran = learnloop("undo", undone, cwd=repo)
+    assert (ran.code == 0) is (RULE in path.read_text()), ran.err
+    assert ("state: archived" in (memory / f"{SLUG}.md").read_text()) is (RULE in path.read_text())
