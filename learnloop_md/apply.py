@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +30,7 @@ from learnloop_md.history import Sides
 from learnloop_md.journal import Journal
 from learnloop_md.lesson import slugify
 from learnloop_md.memory import Memory
-from learnloop_md.place import Place
+from learnloop_md.place import Place, all_gone
 from learnloop_md.plan import Draft, Plan, message, without
 from learnloop_md.plan import subject as plan_subject
 from learnloop_md.store import Agreed, Ledger, WriteError
@@ -318,12 +317,7 @@ class _Session:
         self.commits.at_head([place.in_repo(place.document)])
         held = [place.inner(path) for path, entry in self.commits.tree.items() if entry]
         if not any(place.is_lesson(path) and (path in here or (place.folder / path).exists()) for path in held):
-            document = place.in_repo(place.document)
-            words = [f":/{place.inside}", *([f":!/{document}"] if (place.folder / place.document).exists() else [])]
-            back = f"git checkout HEAD -- {shlex.join(words)}"  # a document that was begun anew stays, and follows
-            hint = f"bring them back: {back}; if you meant it, commit the removal yourself"
-            message = f"all {len(removed)} lessons that HEAD has are gone from {place.folder}"
-            raise UnableError(message, hint, code="memory-gone")
+            raise all_gone(place, len(removed))
 
     def _is_elsewhere(self) -> bool:
         """Whether HEAD's history does not hold the commit at which file and entry were last seen to agree."""
@@ -426,10 +420,11 @@ def look(place: Place, asked: Asked) -> Done:
     return _against_head(session.commits, session.work(lambda draft: None))
 
 
-def unabsorbed(place: Place, asked: Asked, why: str) -> Done:
-    """The memory as it stands, where what is to be absorbed is refused (status, check)."""
+def unabsorbed(place: Place, asked: Asked, why: str, told: str) -> Done:
+    """The memory as it stands, where what is to be absorbed is refused (status, check), and so what waits: told."""
     loaded, commits = memory.load(place), _Session(place, asked._replace(dry_run=True)).commits
-    return _against_head(commits, Done((), (), False, (why,), Report((), (), (), ()), loaded))
+    done = _against_head(commits, Done((), (), False, (why,), Report((), (), (), ()), loaded))
+    return done._replace(waiting=done.waiting or told) if done.differing else done
 
 
 def _against_head(commits: Commits, done: Done) -> Done:
