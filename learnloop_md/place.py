@@ -165,6 +165,10 @@ def way_back(cwd: Path, repo: git.Repo | None, folder: Path) -> str:
     is_memory = any(os.path.normpath(f"{inside}/{name}") in held for name in (INDEX, *NOTEBOOKS))
     if not is_memory or any(os.path.lexists(repo.root / path) for path in held):
         return ""
+    told = "git has it, bring it back: "
+    if git.is_sparse(repo) and git.asked(repo.root, "config", "--type=bool", "core.sparseCheckout").stdout == b"true\n":
+        at_root = [] if cwd.resolve() == repo.root else ["-C", str(repo.root)]  # below it git may refuse to add
+        return told + shlex.join(["git", *at_root, "sparse-checkout", "add", inside])
     is_below = cwd.resolve().is_relative_to(repo.root)
     git_at = ["git"] if is_below else ["git", "-C", str(repo.root)]
     path = os.path.relpath(folder, cwd.resolve()) if is_below else inside

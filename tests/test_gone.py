@@ -176,3 +176,36 @@ def test_a_memory_without_lessons_is_not_gone(memory: Path, repo: Path, learnloo
     for words in (("show",), ("status",), ("init",)):
         ran = learnloop(*words, cwd=repo)
         assert (ran.code, "gone" in ran.err) == (0, False), ran.err
+
+
+# --- a sparse checkout without the memory ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("status",), ("sync",), ("init",)])
+@pytest.mark.parametrize("mode", ["--cone", "--no-cone"])
+def test_the_way_back_in_a_sparse_checkout_works(
+    held: Path, repo: Path, learnloop: Run, words: tuple[str, ...], mode: str
+) -> None:
+    before = files(held)
+    (repo / "src").mkdir()
+    (repo / "src/x.py").write_text("x = 1\n")
+    git(repo, "add", "src")
+    git(repo, "commit", "-q", "-m", "Code")
+    git(repo, "sparse-checkout", "set", mode, "src")
+    assert not held.exists()
+    ran = learnloop(*words, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "git sparse-checkout add .claude/memory" in ran.err) == (4, 1, True), ran.err
+    below = learnloop("status", cwd=repo / "src").err
+    assert f"git -C {repo} sparse-checkout add .claude/memory" in below, below
+    git(repo, "sparse-checkout", "add", ".claude/memory")
+    assert files(held) == before
+    assert learnloop("sync", cwd=repo).code == 0
+
+
+def test_a_memory_that_was_removed_after_a_sparse_checkout_ended_is_checked_out(
+    held: Path, repo: Path, learnloop: Run
+) -> None:
+    git(repo, "sparse-checkout", "set", ".claude")
+    git(repo, "sparse-checkout", "disable")
+    shutil.rmtree(held)
+    assert "git checkout HEAD -- .claude/memory" in learnloop("status", cwd=repo).err
