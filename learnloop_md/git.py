@@ -251,15 +251,15 @@ def is_shallow(repo: Repo) -> bool:
 
 def cut_off(repo: Repo) -> frozenset[str]:
     """The commits at which the history was cut off: git shows all that they hold as added by them."""
-    return frozenset(_words_of(repo, "shallow")) | _grafted(repo)
+    return frozenset(_own_file(repo, "shallow").decode("ascii", "replace").split()) | _grafted(repo)
 
 
-def _words_of(repo: Repo, name: str) -> list[str]:
-    """The words of a file of git's own, none where there is none."""
+def _own_file(repo: Repo, name: str) -> bytes:
+    """A file of git's own, empty where there is none."""
     try:
-        return (repo.common_dir / name).read_text("utf-8", "surrogateescape").split()
+        return (repo.common_dir / name).read_bytes()
     except FileNotFoundError:
-        return []
+        return b""
     except OSError as error:
         raise GitError(f"git's own file {name} cannot be read: {error}") from error
 
@@ -269,9 +269,9 @@ def _grafted(repo: Repo) -> frozenset[str]:
 
     git is asked only where something is replaced: that is rare, and its files tell.
     """
-    asked_for = [word for word in _words_of(repo, "info/grafts") if _IS_ID.fullmatch(word)]
+    asked_for = _ID.findall(_own_file(repo, "info/grafts").decode("ascii", "replace"))
     loose, tables = ((repo.common_dir / name).is_dir() for name in ("refs/replace", "reftable"))
-    if loose or tables or any(word.startswith("refs/replace/") for word in _words_of(repo, "packed-refs")):
+    if loose or tables or b" refs/replace/" in _own_file(repo, "packed-refs"):
         asked_for += out(repo.root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/").split()
     if not asked_for:
         return frozenset()
@@ -288,7 +288,7 @@ def _parents(repo: Repo, ids: Sequence[str], extra: Mapping[str, str] | None = N
     return {row[0]: set(row[1:]) for row in rows if row}
 
 
-_IS_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
 def too_shallow(repo: Repo | None, what: str) -> UnableError:
@@ -362,7 +362,7 @@ def line_authors(repo: Repo, path: str) -> list[str]:
     return [names.get(commit, "") for commit in lines]
 
 
-_UNTOLD = "somebody (this clone is shallow)"
+_UNTOLD = "somebody (the history is cut off)"
 _BLAMED = re.compile(rb"[0-9a-f]{40,64} \d+ \d+")  # what stands above each line, which begins with a tab
 
 
