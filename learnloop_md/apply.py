@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +30,7 @@ from learnloop_md.history import Sides
 from learnloop_md.journal import Journal
 from learnloop_md.lesson import slugify
 from learnloop_md.memory import Memory
-from learnloop_md.place import Place
+from learnloop_md.place import Place, all_gone
 from learnloop_md.plan import Draft, Plan, message, without
 from learnloop_md.plan import subject as plan_subject
 from learnloop_md.store import Agreed, Ledger, WriteError
@@ -112,10 +111,10 @@ class _Session:
 
     def __init__(self, place: Place, asked: Asked) -> None:
         self.place, self.asked = place, asked
-        self.command = os.urandom(4).hex()
+        self.command = asked.command or os.urandom(4).hex()
         self.scanned: dict[str, bytes | None] = {}  # files that are committed as they stand, as they were scanned
         self.ledger = store.load_ledger(place)
-        self.loose, self.aside = (self.ledger.loose, self.ledger.aside) if self.ledger else ("", "")
+        self.untold = (self.ledger or Ledger({}))._replace(agreed={}, commit="", queue=())  # what undo does not find
         self.earlier = 0  # commits that were made before those of the command itself
         self.waits = ""  # why the document's changes are not committed
         self.commits = Commits(place, self.ledger, asked)
@@ -126,6 +125,7 @@ class _Session:
         commits = self.commits
         loaded = self._tidy()
         self.earlier = len(commits.made)
+        began_at = commits.now.head
         run = run_id(self.place, self.asked, self.author)
         draft = Draft(loaded, today=self.asked.today, run=self.asked.run, command=self.command)
         report = self._absorb(draft, loaded) if absorbing else Report((), (), (), ())
@@ -148,6 +148,7 @@ class _Session:
         elif not self.asked.dry_run:
             commits.keep_out(loaded)
             self._write(draft.plans, second.plans)
+            self._tell_undo(second.plans, began_at)
             self._remember(final, report.left)
             if self.ledger is None or self.ledger.commit != commits.now.head:
                 commits.notices += self._witness()
@@ -229,7 +230,7 @@ class _Session:
             waiting.put_off(self.commits, plan)
         kept = self.ledger or Ledger({}, self.commits.now.head)
         if plans:
-            kept = kept._replace(loose="", aside="")
+            kept = kept.later(self.commits.now.head)
         store.save_ledger(self.place, kept._replace(queue=self.commits.kept))
 
     def _write(self, absorbed: Sequence[Plan], built: Sequence[Plan]) -> None:
@@ -253,21 +254,16 @@ class _Session:
                     journal.shorten(self.place, journalled, done)
                 raise
         self.earlier = self.earlier if built else len(self.commits.made)
-        self._tell_undo(built)
 
-    def _tell_undo(self, built: Sequence[Plan]) -> None:
+    def _tell_undo(self, built: Sequence[Plan], began_at: str) -> None:
         """Keep in mind a last change that undo does not find in the memory's history, or not all of it."""
         commits, place = self.commits, self.place
         private = [plan for plan in built if any(edit.path in commits.private_paths for edit in plan.edits)]
         inside = [path for files in commits.files[self.earlier :] for path in files if place.covers(path)]
         if not commits.in_use or (not private and (commits.queued or inside)):
-            known = True
-        elif private or len(commits.made) > self.earlier or any(plan.edits for plan in built):
-            known = False
-        else:
-            return
-        if built:
-            self.loose, self.aside = "" if known else plan_subject((private or built)[-1]), ""
+            self.untold = self.untold.later(began_at) if built else self.untold
+        elif built and (private or len(commits.made) > self.earlier or any(plan.edits for plan in built)):
+            self.untold = Ledger({}, loose=plan_subject((private or built)[-1]))
 
     # --- absorbing ---------------------------------------------------------------------------------------------------
 
@@ -322,12 +318,7 @@ class _Session:
         self.commits.at_head([place.in_repo(place.document)])
         held = [place.inner(path) for path, entry in self.commits.tree.items() if entry]
         if not any(place.is_lesson(path) and (path in here or (place.folder / path).exists()) for path in held):
-            document = place.in_repo(place.document)
-            words = [f":/{place.inside}", *([f":!/{document}"] if (place.folder / place.document).exists() else [])]
-            back = f"git checkout HEAD -- {shlex.join(words)}"  # a document that was begun anew stays, and follows
-            hint = f"bring them back: {back}; if you meant it, commit the removal yourself"
-            message = f"all {len(removed)} lessons that HEAD has are gone from {place.folder}"
-            raise UnableError(message, hint, code="memory-gone")
+            raise all_gone(place, len(removed))
 
     def _is_elsewhere(self) -> bool:
         """Whether HEAD's history does not hold the commit at which file and entry were last seen to agree."""
@@ -411,7 +402,7 @@ class _Session:
             if slug not in rows and slug not in conflicts:
                 rows[slug] = row._replace(zone="removed")
         commits = self.commits
-        ledger = Ledger(rows, commits.now.head, commits.kept, self.loose, self.aside)
+        ledger = self.untold._replace(agreed=rows, commit=commits.now.head, queue=commits.kept)
         if ledger != self.ledger:
             store.save_ledger(self.place, ledger)
         if not commits.unfinished:
@@ -430,10 +421,11 @@ def look(place: Place, asked: Asked) -> Done:
     return _against_head(session.commits, session.work(lambda draft: None))
 
 
-def unabsorbed(place: Place, asked: Asked, why: str) -> Done:
-    """The memory as it stands, where what is to be absorbed is refused (status, check)."""
+def unabsorbed(place: Place, asked: Asked, why: str, told: str) -> Done:
+    """The memory as it stands, where what is to be absorbed is refused (status, check), and so what waits: told."""
     loaded, commits = memory.load(place), _Session(place, asked._replace(dry_run=True)).commits
-    return _against_head(commits, Done((), (), False, (why,), Report((), (), (), ()), loaded))
+    done = _against_head(commits, Done((), (), False, (why,), Report((), (), (), ()), loaded))
+    return done._replace(waiting=done.waiting or told) if done.differing else done
 
 
 def _against_head(commits: Commits, done: Done) -> Done:

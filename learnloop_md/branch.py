@@ -34,7 +34,7 @@ def change(place: Place, asked: Asked, build: Build, name: str) -> Done:
         made.append(_commit(place, repo, row, made[-1]))
     with store.locked(place):
         ledger = store.load_ledger(place) or Ledger({}, made[0])
-        store.save_ledger(place, ledger._replace(loose="", aside=name))
+        store.save_ledger(place, ledger._replace(loose="", aside=name, until=""))
         try:
             git.call(repo.root, "update-ref", "-m", "learnloop", f"refs/heads/{name}", made[-1], "0" * len(made[-1]))
         except LearnloopError:

@@ -135,4 +135,4 @@ class Call(NamedTuple):
             if not isinstance(error, RefusedError) and error.code not in ("conflict", "memory-gone"):
                 raise
             way_out = f" — {error.hint}" if error.code == "memory-gone" else ""
-            return apply.unabsorbed(where, self.asked, f"not absorbed: {error.message}{way_out}")
+            return apply.unabsorbed(where, self.asked, f"not absorbed: {error.message}{way_out}", error.message)

@@ -427,8 +427,15 @@ TABLE = (
     Command(
         "undo",
         "verbs:undo_last",
-        "Take back the last command's commits, or a commit, or a lesson's last change, by a new commit.",
-        (Word("what", "A lesson, or a commit (an id, HEAD~1, a tag); else the last command.", required=False),),
+        "Take back the last change that a command made to the memory, a lesson's, or a commit, by a new commit.",
+        (
+            Word(
+                "what",
+                "A lesson, or a commit (an id, HEAD~1, a tag); else what a command last changed in the memory "
+                "(export and run ok change nothing there).",
+                required=False,
+            ),
+        ),
         _WRITE,
     ),
     Command(

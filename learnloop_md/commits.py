@@ -28,6 +28,7 @@ class Asked(NamedTuple):
     commit: bool = True  # False in a pre-commit hook: files only, nothing queued
     after_commit: bool = False  # as git's post-commit hook, whose commit is done
     by_claude: bool = False  # as Claude's hooks start it: HEAD of a code repository stays
+    command: str = ""  # the id of a command that makes several changes; "" for one of its own
 
 
 class Partly(NamedTuple):

@@ -250,18 +250,59 @@ def is_shallow(repo: Repo) -> bool:
 
 
 def cut_off(repo: Repo) -> frozenset[str]:
-    """The commits at which the clone's history was cut off: git shows all that they hold as added by them."""
+    """The commits at which the history was cut off: git shows all that they hold as added by them."""
+    return frozenset(_own_file(repo, "shallow").decode("ascii", "replace").split()) | _grafted(repo)
+
+
+def _own_file(repo: Repo, name: str) -> bytes:
+    """A file of git's own, empty where there is none."""
     try:
-        return frozenset((repo.common_dir / "shallow").read_text(encoding="ascii").split())
+        return (repo.common_dir / name).read_bytes()
     except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise GitError(f"git's own file {name} cannot be read: {error}") from error
+
+
+def _grafted(repo: Repo) -> frozenset[str]:
+    """The commits that have parents which git does not show (git replace, info/grafts).
+
+    git is asked only where something is replaced: that is rare, and its files tell.
+    """
+    asked_for = _ID.findall(_own_file(repo, "info/grafts").decode("ascii", "replace"))
+    loose, tables = ((repo.common_dir / name).is_dir() for name in ("refs/replace", "reftable"))
+    if loose or tables or b" refs/replace/" in _own_file(repo, "packed-refs"):
+        asked_for += out(repo.root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/").split()
+    if not asked_for:
         return frozenset()
-    except (OSError, ValueError) as error:
-        raise GitError(f"git's list of shallow commits cannot be read: {error}") from error
+    shown = _parents(repo, asked_for)
+    real = _parents(repo, asked_for, {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull})
+    return frozenset(commit for commit, parents in real.items() if parents - shown.get(commit, set()))
 
 
-def too_shallow(what: str) -> UnableError:
-    """What to say where only a commit before those that the clone holds could tell."""
-    return UnableError(f"this clone is shallow: {what}", "run: git fetch --unshallow", code="shallow-clone")
+def _parents(repo: Repo, ids: Sequence[str], extra: Mapping[str, str] | None = None) -> dict[str, set[str]]:
+    """The parents of those ids that are commits'."""
+    args = ["rev-list", "--no-walk", "--parents", "--ignore-missing", "--stdin"]
+    listed = call(repo.root, *args, given="".join(f"{word}\n" for word in ids).encode(), extra=extra).stdout
+    rows = (row.split() for row in listed.decode().splitlines())
+    return {row[0]: set(row[1:]) for row in rows if row}
+
+
+_ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+
+
+def too_shallow(repo: Repo | None, what: str) -> UnableError:
+    """What to say where only a commit before those that the history holds could tell."""
+    if repo is None or is_shallow(repo):
+        return UnableError(f"this clone is shallow: {what}", "run: git fetch --unshallow", code="shallow-clone")
+    grafts = sorted(_grafted(repo))
+    undo = "".join(f" {commit}" for commit in grafts if _is_replaced(repo, commit))
+    hint = f"run: git replace -d{undo}" if undo else "take its lines out of info/grafts in git's folder"
+    return UnableError(f"a graft hides a part of the history: {what}", hint, code="grafted")
+
+
+def _is_replaced(repo: Repo, commit: str) -> bool:
+    return asked(repo.root, "show-ref", "--verify", "--quiet", f"refs/replace/{commit}").returncode == 0
 
 
 def is_sparse(repo: Repo) -> bool:
@@ -321,7 +362,7 @@ def line_authors(repo: Repo, path: str) -> list[str]:
     return [names.get(commit, "") for commit in lines]
 
 
-_UNTOLD = "somebody (this clone is shallow)"
+_UNTOLD = "somebody (the history is cut off)"
 _BLAMED = re.compile(rb"[0-9a-f]{40,64} \d+ \d+")  # what stands above each line, which begins with a tab
 
 

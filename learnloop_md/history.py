@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from git import Repo as GitPython
 
 LOOK_BACK = 200  # commits
-CUT = "this clone is shallow: its oldest commit stands for all before it (git fetch --unshallow)"
+CUT = "the history is cut off: its oldest commit stands for all before it (shallow clone: git fetch --unshallow)"
 _TRANSPLANTED = 20  # commits of the document: a command follows a rebase soon
 
 
@@ -43,7 +43,8 @@ class Step(NamedTuple):
     renames: dict[str, str]  # new lesson: old lesson
     is_merge: bool = False
     why: str = ""  # the message without subject and trailers
-    is_cut: bool = False  # a shallow clone ends here: what it did itself cannot be told from its files
+    is_cut: bool = False  # the history was cut off here: what it did itself cannot be told from its files
+    is_root: bool = False  # it has no parents
 
     @property
     def key(self) -> str:
@@ -113,6 +114,11 @@ def trailer(message: str, key: str) -> list[str]:
     return _trailers(message).get(key, [])
 
 
+def command_of(value: str) -> str:
+    """The id of the command in a Learnloop-Command trailer; one that made several changes numbers them (`id.2`)."""
+    return value.partition(".")[0]
+
+
 def _trailers(message: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in message.rstrip().rpartition("\n\n")[2].split("\n"):
@@ -171,6 +177,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
     said = _trailers(row.message)
     change, command = (next(iter(said.get(key, ())), "") for key in ("Learnloop-Change", "Learnloop-Command"))
     named = tuple(dict.fromkeys(said.get("Lesson", ())))
+    command = command_of(command)
     renames = {lessons[new]: lessons[old] for new, old in row.renames.items() if new in lessons and old in lessons}
     return Step(
         row.commit,
@@ -187,6 +194,7 @@ def _step(place: Place, row: walk.Visited) -> Step:
         len(row.parents) > 1,
         _reason(row.message),
         row.is_cut,
+        not row.parents,
     )
 
 
@@ -369,7 +377,9 @@ def state_before(place: Place, path: str) -> str:
         if lesson and lesson.state != "archived":
             return lesson.state
         if commit.hexsha in cut:
-            raise git.too_shallow(f"the state of {lessonfile.stem(path)} before it was archived is not in it")
+            raise git.too_shallow(
+                place.repo, f"the state of {lessonfile.stem(path)} before it was archived is not in it"
+            )
     return ""
 
 

@@ -246,6 +246,8 @@ def _finish(
     copies = {path: data for path, data in copies.items() if path not in {q.path for q in found.quarantined}}
     if where.repo and not git.tracked(where.repo, where.in_repo(place.INDEX)):
         guard.refuse_secrets({place.INDEX: found.document})
+    if error := None if found.lessons else place.lost(where):
+        raise error
     # What came after the first init is new: a candidate, not something that was in force all along.
     adopted = [] if _is_initialised(where) else _stateless(found)
     known = set(where.settings.adopted)

@@ -52,7 +52,7 @@ def commits(place: Place, repo: Repo, tip: str, *, only_memory: bool) -> list[Pa
     span = ["HEAD", *([f"^{tip}"] if tip else []), *where]
     cut = git.cut_off(repo)
     if cut and (found := cut & set(git.out(repo.root, "rev-list", *span).split())):
-        raise git.too_shallow(f"what {min(found)[:10]} changed is not in it, and the remote may lack it")
+        raise git.too_shallow(repo, f"what {min(found)[:10]} changed is not in it, and the remote may lack it")
     if only_memory and git.out(repo.root, "rev-list", "--merges", "--max-count=1", *span):
         return _at_once(place, repo, tip)
     words = ["rev-list", "--reverse", "--topo-order", "--no-merges", *span]

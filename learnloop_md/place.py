@@ -165,10 +165,38 @@ def way_back(cwd: Path, repo: git.Repo | None, folder: Path) -> str:
     is_memory = any(os.path.normpath(f"{inside}/{name}") in held for name in (INDEX, *NOTEBOOKS))
     if not is_memory or any(os.path.lexists(repo.root / path) for path in held):
         return ""
+    told = "git has it, bring it back: "
+    if git.is_sparse(repo) and git.asked(repo.root, "config", "--type=bool", "core.sparseCheckout").stdout == b"true\n":
+        at_root = [] if cwd.resolve() == repo.root else ["-C", str(repo.root)]  # below it git may refuse to add
+        return told + shlex.join(["git", *at_root, "sparse-checkout", "add", inside])
     is_below = cwd.resolve().is_relative_to(repo.root)
     git_at = ["git"] if is_below else ["git", "-C", str(repo.root)]
     path = os.path.relpath(folder, cwd.resolve()) if is_below else inside
-    return f"git has it, bring it back: {shlex.join([*git_at, 'checkout', 'HEAD', '--', path])}"
+    return told + shlex.join([*git_at, "checkout", "HEAD", "--", path])
+
+
+def lost(place: Place) -> UnableError | None:
+    """What to say where HEAD has two or more lessons and none of them is there any more; None where it is not so.
+
+    Asked where no lesson is found: it takes a call of git.
+    """
+    repo = place.repo
+    held = [path for path in git.entries(repo, "HEAD", [place.inside or "."]) if _is_in(place, path)] if repo else []
+    is_lost = repo and len(held) > 1 and not any(os.path.lexists(repo.root / path) for path in held)
+    return all_gone(place, len(held)) if is_lost else None
+
+
+def _is_in(place: Place, path: str) -> bool:
+    return place.is_lesson(place.inner(path))
+
+
+def all_gone(place: Place, count: int) -> UnableError:
+    """What to say where all lessons that HEAD has are gone from the disk."""
+    document = place.in_repo(place.document)
+    words = [f":/{place.inside}", *([f":!/{document}"] if (place.folder / place.document).exists() else [])]
+    back = f"git checkout HEAD -- {shlex.join(words)}"  # a document that was begun anew stays, and follows
+    hint = f"bring them back: {back}; if you meant it, commit the removal yourself"
+    return UnableError(f"all {count} lessons that HEAD has are gone from {place.folder}", hint, code="memory-gone")
 
 
 def is_notebook(folder: Path) -> bool:

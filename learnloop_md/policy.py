@@ -117,7 +117,9 @@ class Judge:
             authors = sorted(by - {""})
             if len(authors) < wanted and (_is_in_force(lesson) or path in risen):
                 if "" in by:
-                    raise git.too_shallow(f"who saw {slug} is not in it, and policy.authors asks for it")
+                    raise git.too_shallow(
+                        self.head.repo, f"who saw {slug} is not in it, and policy.authors asks for it"
+                    )
                 done = "is codified" if lesson.state == "archived" and lesson.codified_in else "is made current"
                 number = f"{len(authors)} {'author' if len(authors) == 1 else 'authors'}"
                 on = f"on sightings of {number} ({', '.join(authors) or 'nobody'})"

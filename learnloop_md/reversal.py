@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """A file outside of the memory that holds a person's changes of the same commits: whose rules came and went."""
+    """Whose rules came to a file outside of the memory and went; it may hold a person's changes too."""
 
     before: bytes | None
     came: frozenset[str]
@@ -42,7 +42,7 @@ class Reversal(NamedTuple):
 
     parts: tuple[Part, ...]
     files: dict[str, Change]  # path: (before the commits, after them)
-    beside: dict[str, Beside] = {}  # noqa: RUF012 - never mutated; a NamedTuple's default
+    beside: dict[str, Beside] = {}  # noqa: RUF012 - never mutated; a NamedTuple's default. Not all are in files
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -95,26 +95,35 @@ def reversal(place: Place, what: str) -> Reversal:
         parts = _last_change(place, everything, slug)
     else:
         parts = _of_revision(place, everything, what)
-    _refuse_cut(part.step.told for part in parts)
+    _refuse_cut(place, (part.step.told for part in parts))
     if not parts and any(step.is_cut for step in everything):
-        raise git.too_shallow("what is to be undone is not in it")
+        raise git.too_shallow(place.repo, "what is to be undone is not in it")
     if not parts:
         raise UnableError(f"there is nothing to undo{f' for {what!r}' if what else ''}", _HINT, code="nothing-to-undo")
     if any(part.step.change == "init" for part in parts):
         message = "what init adopted was there before it: init is not taken back"
         raise UnableError(message, "remove the memory's folder yourself if you want it gone", code="nothing-to-undo")
+    _refuse_first(parts)
     return _reversal(place, parts)
 
 
-def _refuse_cut(steps: Iterable[Step]) -> None:
-    """Raises UnableError where a shallow clone does not tell what a commit did: all that it holds came with it."""
+def _refuse_first(parts: Iterable[Part]) -> None:
+    """Raises UnableError for the first commit of a history that is no command's own: what it brought was there."""
+    for step in (part.step.told for part in parts):
+        if step.is_root and step.slugs and not step.is_whole:
+            message = f"{step.commit[:10]} ({step.subject}) begins the history: what it brought was there before it"
+            raise UnableError(message, "take a lesson out by its name: learnloop forget NAME", code="nothing-to-undo")
+
+
+def _refuse_cut(place: Place, steps: Iterable[Step]) -> None:
+    """Raises UnableError where the history was cut off at a commit: all that it holds seems to have come with it."""
     if cut := next((step for step in steps if step.is_cut), None):
-        raise git.too_shallow(f"what {cut.commit[:10]} ({cut.subject}) changed is not in it")
+        raise git.too_shallow(place.repo, f"what {cut.commit[:10]} ({cut.subject}) changed is not in it")
 
 
 def _last_command(place: Place, everything: list[Step]) -> list[Part]:
     rows = [row.step for row in _standing(place, everything)]
-    _refuse_cut(rows[:1])
+    _refuse_cut(place, rows[:1])
     if rows and rows[0].slugs and not rows[0].command:
         message = f"the last change is {rows[0].commit[:10]} ({rows[0].subject}), which is no command's own commit"
         raise UnableError(message, f"name it: learnloop undo {rows[0].commit[:10]}", code="no-command")
@@ -145,7 +154,7 @@ def _of_revision(place: Place, everything: list[Step], what: str) -> list[Part]:
     """The commit that git knows by a name. Raises UsageError where there is none, UnableError for one not of ours."""
     commit = git.resolve(place.repo, what) if place.repo else ""
     if not commit and place.repo and git.cut_off(place.repo):
-        raise git.too_shallow(f"it holds no lesson and no commit {what!r}")
+        raise git.too_shallow(place.repo, f"it holds no lesson and no commit {what!r}")
     if not commit:
         raise UsageError(f"no commit and no lesson {what!r}", _HINT, code="unknown-lesson")
     found = [Part(step) for step in everything if step.commit == commit]
@@ -170,7 +179,7 @@ def _reversal(place: Place, parts: list[Part]) -> Reversal:
                 beside[path] = Beside(before, rules.came | newer.came, rules.went | newer.went)
                 mixed |= {path} - set(ours)
     whole = {path: change for path, change in files.items() if path not in mixed}
-    return Reversal(tuple(parts), whole, {path: rules for path, rules in beside.items() if path in mixed})
+    return Reversal(tuple(parts), whole, beside)
 
 
 def _is_memorys(place: Place, path: str) -> bool:

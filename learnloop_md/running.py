@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from learnloop_md import apply, guard, journal, life, place, poison, runlog, runs, skill, store, trust
+from learnloop_md import apply, guard, history, journal, life, place, poison, runlog, runs, skill, store, trust
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import LearnloopError, RefusedError, UnableError, UsageError
 from learnloop_md.git import GitError
-from learnloop_md.history import trailer
 from learnloop_md.lesson import RULE_LIMIT, fold
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.place import Place
@@ -160,6 +159,7 @@ def finish(
             count = "1 note is held" if len(held) == 1 else f"{len(held)} notes are held"
             hint = "say --verified when the result was checked; else: run finish failed, or run abandon"
             raise RefusedError(f"{count}, and the run is not verified", hint, code="unverified")
+        asked = asked._replace(command=_command(opened))
         kept, refused = _flushed(opened, asked) if opened and verified else ((), ())
         dropped = () if verified else tuple(_rule(row) for row in held)
         if asked.dry_run:
@@ -173,6 +173,12 @@ def finish(
         if opened:
             runs.end(opened, status, asked.today, dropped=len(dropped))
     return Ended(run, kept, dropped, refused, done)
+
+
+def _command(opened: OpenRun | None = None) -> str:
+    """The id of a command that makes several changes; an end goes on under that of the one that was killed."""
+    begun = [row["becomes"] for row in (opened.held if opened else ()) if row.get("becomes")]
+    return next((history.command_of(str(row.get("command", ""))) for row in begun), "") or os.urandom(4).hex()
 
 
 def _check(status: str, note: str, *, verified: bool) -> None:
@@ -221,7 +227,10 @@ def _noted(opened: OpenRun, number: int, asked: Asked) -> Kept:
     saying = Saying(**{**known, "tags": tuple(known.get("tags", ()))})
     same, old = (str(row.get(key) or "") for key in ("same", "supersedes"))
     outcomes: list[Outcome] = []
-    then = asked._replace(today=str(row.get("today") or asked.today), run=str(row.get("by") or asked.run))
+    # Numbered: by the whole id it is known of each note whether a change that waits, or was begun, is its own.
+    command = f"{asked.command}.{number + 1}"
+    today, run = str(row.get("today") or asked.today), str(row.get("by") or asked.run)
+    then = asked._replace(today=today, run=run, command=command)
 
     def build(draft: Draft) -> None:
         if known_as := _before(draft, row, saying):
@@ -252,7 +261,8 @@ def _before(draft: Draft, row: Row, saying: Saying) -> str:
 def _is_queued(where: Place, command: str) -> bool:
     """Whether a command's change waits for a rebase, neither written nor committed."""
     ledger = store.load_ledger(where)
-    return any(command in trailer(item["message"], "Learnloop-Command") for item in (ledger.queue if ledger else ()))
+    queued = [item["message"] for item in (ledger.queue if ledger else ())]
+    return any(command in history.trailer(text, "Learnloop-Command") for text in queued)
 
 
 def _kept_before(draft: Draft, slug: str) -> Outcome:
@@ -325,5 +335,6 @@ def feedback(where: Place, asked: Asked, *, needed_changes: bool) -> tuple[Run, 
             draft.set(slug, human_confirmed=run.human_confirmed)
         draft.cut("feedback", slugs, f"the output needed {'changes' if needed_changes else 'no changes'} before use")
 
+    asked = asked._replace(command=_command())
     done = (apply.change(where, asked, build),) if run.lessons else ()
     return run, (*done, *record(where, asked, [run], f"feedback {run.status} {run.id}", "feedback"))

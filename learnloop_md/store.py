@@ -224,8 +224,13 @@ class Ledger(NamedTuple):
     agreed: dict[str, Agreed]
     commit: str = ""  # HEAD when it was written
     queue: tuple[dict[str, Any], ...] = ()  # see `owed`
-    loose: str = ""  # the last command's change where the memory's history does not tell it (a private lesson)
-    aside: str = ""  # the branch that the last command made its commit on, where that is not here
+    loose: str = ""  # the last change of a command that the memory's history does not tell (a private lesson)
+    aside: str = ""  # the branch that a command made its last commit on, where that is not here
+    until: str = ""  # HEAD when the first command after that change began, "" before there is one
+
+    def later(self, head: str) -> Ledger:
+        """Once a command has made a change that the history tells: what is newer than HEAD was, is newer than that."""
+        return self._replace(until=self.until or head) if self.loose or self.aside else self
 
 
 Entries = Mapping[str, str | None]  # by path in the repository "mode blob", None where there is nothing
@@ -264,7 +269,8 @@ def load_ledger(place: Place) -> Ledger | None:
             }
             for q in raw["queue"]
         )
-        return Ledger(agreed, str(raw["commit"]), queue, *(str(raw.get(key, "")) for key in ("loose", "aside")))
+        untold = (str(raw.get(key, "")) for key in ("loose", "aside", "until"))
+        return Ledger(agreed, str(raw["commit"]), queue, *untold)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

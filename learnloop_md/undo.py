@@ -26,6 +26,7 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
     Raises UnableError where a later change stands in the way; nothing is changed then.
     """
     exact = place.in_repo(place.document) in taken.files
+    by_rule = taken.beside.keys() - taken.files.keys()
     for path, (before, after) in sorted(taken.files.items()):
         inner = Path(os.path.relpath(_root(place) / path, place.folder)).as_posix()
         current = _current(draft, place, inner)
@@ -35,13 +36,19 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
         if plain not in (after, before):
             is_document = inner == place.document
             exact = exact and not is_document
-            new = _merged(path, plain, after, before, strict=not is_document)
+            try:
+                new = _merged(path, plain, after, before, strict=not is_document)
+            except UnableError:  # lines beside the rule, not the rule itself, may have changed
+                if path not in taken.beside:
+                    raise
+                by_rule |= {path}
+                continue
             _check_state(inner, place, new)
         new = new.replace(b"\n", b"\r\n") if new and dos else new
         if new != current:
             _put(draft, place, inner, current, new)
-    for path, rules in sorted(taken.beside.items()):
-        _take_rules(draft, place, path, rules, taken)
+    for path in sorted(by_rule):
+        _take_rules(draft, place, path, taken.beside[path], taken)
     steps, slugs = [part.step.told for part in taken.parts], taken.slugs
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in steps)
     trailers = [("Learnloop-Undoes", key) for key in sorted({step.key for step in steps})]
@@ -57,7 +64,7 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
 
 
 def _take_rules(draft: Draft, place: Place, path: str, rules: Beside, taken: Reversal) -> None:
-    """Take the rules that codify wrote out of a file, which keeps what a person changed in the same commits.
+    """Take the rules that codify wrote out of a file, which keeps what a person changed in the same commits or since.
 
     Raises UnableError where that cannot be done.
     """
@@ -68,7 +75,7 @@ def _take_rules(draft: Draft, place: Place, path: str, rules: Beside, taken: Rev
     for slug in sorted(rules.came | rules.went):
         was, became = _versions(place, slug, taken)
         if slug in rules.went - standing and was and was.codified_in and not (became and became.codified_in):
-            message = f"{path} was changed in the same commit, and the rule of {slug} is not put back"
+            message = f"{path} was changed in the same commit or since, and the rule of {slug} is not put back"
             raise UnableError(message, f"say instead: learnloop codify {slug} --into {path}", code=_SINCE)
         if slug in rules.came & standing and became and became.codified_in and not (was and was.codified_in):
             known = [lesson for lesson in (became, was, draft.lessons.get(slug)) if lesson]
@@ -211,7 +218,7 @@ _BACK = {
 
 
 def _refuse_untold(place: Place, ledger: Ledger) -> None:
-    """Raises UnableError where the last command made its change elsewhere: what the history tells last is another's."""
+    """Raises UnableError where a command made the last change elsewhere: what the history tells last is another's."""
     other = "or name what to undo: learnloop undo COMMIT"
     if ledger.loose:
         verb, _, slug = ledger.loose.removeprefix("learnloop: ").partition(" ")
@@ -230,14 +237,18 @@ def _refuse_untold(place: Place, ledger: Ledger) -> None:
 def reversal_of(place: Place, what: str) -> Reversal:
     """What `undo WHAT` takes back."""
     ledger = store.load_ledger(place)
-    if ledger and not what:
+    if ledger and not what and not ledger.until:
         _refuse_untold(place, ledger)
     found = reversal.reversal(place, what)
+    is_later = ledger and not what and ledger.until  # what the history tells last may be older than that all the same
+    if ledger and is_later and place.repo and git.is_ancestor(place.repo, found.parts[0].step.commit, ledger.until):
+        _refuse_untold(place, ledger)
     queued: list[str] = []
     if ledger and ledger.queue and place.repo and not what:
         queued = [item["message"] for item in elsewhere.split(place, git.head(place.repo), ledger.queue)[0]]
     known = {step.command for step in history.steps(place)} if queued else set[str]()
-    if any(command not in known for text in queued for command in history.trailer(text, "Learnloop-Command")):
+    waiting = (value for text in queued for value in history.trailer(text, "Learnloop-Command"))
+    if any(history.command_of(value) not in known for value in waiting):
         hint = "commit it first (learnloop sync), or name what to undo: learnloop undo COMMIT"
         raise UnableError("the last change is not committed yet", hint, code="queued")
     return found

@@ -221,7 +221,7 @@ def restore(call: Call) -> Answer:
             if gone:
                 return life.restore(draft, name, "", gone[1], gone[0])
             if place.repo and git.cut_off(place.repo) and not meant(name, draft.lessons):
-                raise git.too_shallow(f"it holds no lesson {name!r} and no commit of one")
+                raise git.too_shallow(place.repo, f"it holds no lesson {name!r} and no commit of one")
         slug = find_slug(draft.memory, name)
         lesson = draft.lesson(slug)
         state = history.state_before(place, lesson.path) if place.repo and lesson.state == "archived" else ""

@@ -18,7 +18,7 @@ from learnloop_md.lesson import STATES, TYPES, Lesson, age_days, confidence
 from learnloop_md.lessonfile import stem
 from learnloop_md.memory import find_slug
 from learnloop_md.neutral import neutral
-from learnloop_md.place import Place
+from learnloop_md.place import Place, lost
 
 _GIT_S = 1.0  # what recall and show wait for the history of what is missing
 
@@ -135,6 +135,9 @@ def show(call: Call) -> Answer:
     place = call.target
     rows = memory.load(place)
     name = call.text("slug")
+    gone = None if rows.lessons else lost(place)
+    if gone and name:
+        raise gone
     if name:
         lesson = rows.lessons[find_slug(rows, name)]
         text = neutral(lesson.text)
@@ -152,7 +155,8 @@ def show(call: Call) -> Answer:
         made = make(doubts=doubts)  # at most as many find room
     shown = [_row(lesson, "pinned" if lesson.pinned else lesson.state) for lesson in made.shown]
     data = {"lessons": shown, "text": made.text, "tokens": tokens(made.text)}
-    return Answer(made.text, data)  # it is safe already, and as long as it was measured
+    notices = (f"{gone.message}; {gone.hint}",) if gone else ()
+    return Answer(made.text, data, notices)  # it is safe already, and as long as it was measured
 
 
 def recall_lessons(call: Call) -> Answer:
@@ -175,7 +179,10 @@ def recall_lessons(call: Call) -> Answer:
         from learnloop_md import meaning  # lazy: a model
 
         model = meaning.told(place, notices)
-    hits = recall.rank(memory.load(place).lessons.values(), query, call.today, model.likeness if model else None)
+    lessons = memory.load(place).lessons
+    if gone := None if lessons else lost(place):
+        notices.append(f"{gone.message}; {gone.hint}")
+    hits = recall.rank(lessons.values(), query, call.today, model.likeness if model else None)
     if least is not None and model:
         hits = [hit for hit in hits if hit.likeness >= least]
     elif least is not None:
@@ -246,7 +253,7 @@ def log(call: Call) -> Answer:
     found = history.steps(place, slug, limit)
     if slug and not found and slug not in memory.load(place).lessons:
         if place.repo and git.cut_off(place.repo):
-            raise git.too_shallow(f"it holds no lesson {slug!r} and no commit of one")
+            raise git.too_shallow(place.repo, f"it holds no lesson {slug!r} and no commit of one")
         raise UsageError(
             f"there is no lesson {slug!r}, and no commit of one",
             "learnloop log shows all",

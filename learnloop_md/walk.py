@@ -21,7 +21,7 @@ class Visited(NamedTuple):
     message: str
     changes: dict[str, tuple[str, str]]  # path: blob ids before and after, "" where there was none
     renames: dict[str, str]  # new path: old path, as git finds them; both stand in changes too
-    is_cut: bool = False  # a shallow clone ends here: its changes are all that it holds
+    is_cut: bool = False  # the history was cut off here (a shallow clone, a graft): its changes are all that it holds
 
 
 def commits(

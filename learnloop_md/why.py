@@ -92,7 +92,7 @@ def _resolved(loaded: Memory, known: set[str], earlier: dict[str, str], name: st
     begun = memory.meant(name, loaded.lessons) or memory.meant(name, known | earlier.keys())
     repo = loaded.place.repo
     if not begun and repo and git.cut_off(repo):
-        raise git.too_shallow(f"it holds no lesson {name!r} and no commit of one")
+        raise git.too_shallow(repo, f"it holds no lesson {name!r} and no commit of one")
     return earlier.get(begun, begun) or memory.find_slug(loaded, name)  # it tells what was meant
 
 

@@ -122,3 +122,90 @@ def test_all_lessons_may_be_renamed_by_hand_at_once(held: Path, repo: Path, lear
     for slug in ("brew-tea-first", "stage-files-by-name"):
         (held / f"{slug}.md").rename(held / f"{slug}-now.md")
     assert learnloop("sync", cwd=repo).code == 0
+
+
+# --- all lesson files are gone, the document stands ------------------------------------------------------------------
+
+BACK = "git checkout HEAD -- :/.claude/memory ':!/.claude/memory/MEMORY.md'"
+
+
+@pytest.fixture
+def emptied(held: Path) -> Path:
+    for slug in ("brew-tea-first", "stage-files-by-name"):
+        (held / f"{slug}.md").unlink()
+    return held
+
+
+@pytest.mark.parametrize("words", [("show",), ("recall", "tea"), ("recall", "tea", "--format", "json"), ("status",)])
+def test_what_reads_says_that_all_lessons_are_gone(
+    emptied: Path, repo: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    ran = learnloop(*words, cwd=repo)
+    assert (ran.code, BACK in ran.err, BACK in ran.out) == (0, True, False), ran
+
+
+def test_show_of_a_lesson_that_is_gone_says_so(emptied: Path, repo: Path, learnloop: Run) -> None:
+    ran = learnloop("show", "brew-tea-first", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), BACK in ran.err) == (4, 1, True), ran.err
+
+
+@pytest.mark.parametrize("words", [("init",), ("init", "--yes")])
+def test_init_does_not_begin_over_lessons_that_are_gone(
+    emptied: Path, repo: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    before, head = files(emptied), git(repo, "rev-parse", "HEAD")
+    ran = learnloop(*words, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), BACK in ran.err) == (4, 1, True), ran.err
+    assert (files(emptied), git(repo, "rev-parse", "HEAD")) == (before, head)
+    git(repo, "checkout", "-q", "HEAD", "--", ":/.claude/memory", ":!/.claude/memory/MEMORY.md")
+    assert learnloop("init", cwd=repo).code == 0
+
+
+def test_status_does_not_name_a_sync_that_stops(emptied: Path, repo: Path, learnloop: Run) -> None:
+    out = learnloop("status", cwd=repo).out
+    assert ("learnloop sync" in out, "git       all 2 lessons that HEAD has are gone" in out) == (False, True), out
+
+
+def test_init_adopts_lessons_that_were_all_renamed_by_hand(held: Path, repo: Path, learnloop: Run) -> None:
+    for slug in ("brew-tea-first", "stage-files-by-name"):
+        (held / f"{slug}.md").rename(held / f"{slug}-now.md")
+    assert learnloop("init", cwd=repo).code == 0
+
+
+def test_a_memory_without_lessons_is_not_gone(memory: Path, repo: Path, learnloop: Run) -> None:
+    for words in (("show",), ("status",), ("init",)):
+        ran = learnloop(*words, cwd=repo)
+        assert (ran.code, "gone" in ran.err) == (0, False), ran.err
+
+
+# --- a sparse checkout without the memory ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("status",), ("sync",), ("init",)])
+@pytest.mark.parametrize("mode", ["--cone", "--no-cone"])
+def test_the_way_back_in_a_sparse_checkout_works(
+    held: Path, repo: Path, learnloop: Run, words: tuple[str, ...], mode: str
+) -> None:
+    before = files(held)
+    (repo / "src").mkdir()
+    (repo / "src/x.py").write_text("x = 1\n")
+    git(repo, "add", "src")
+    git(repo, "commit", "-q", "-m", "Code")
+    git(repo, "sparse-checkout", "set", mode, "src")
+    assert not held.exists()
+    ran = learnloop(*words, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "git sparse-checkout add .claude/memory" in ran.err) == (4, 1, True), ran.err
+    below = learnloop("status", cwd=repo / "src").err
+    assert f"git -C {repo} sparse-checkout add .claude/memory" in below, below
+    git(repo, "sparse-checkout", "add", ".claude/memory")
+    assert files(held) == before
+    assert learnloop("sync", cwd=repo).code == 0
+
+
+def test_a_memory_that_was_removed_after_a_sparse_checkout_ended_is_checked_out(
+    held: Path, repo: Path, learnloop: Run
+) -> None:
+    git(repo, "sparse-checkout", "set", ".claude")
+    git(repo, "sparse-checkout", "disable")
+    shutil.rmtree(held)
+    assert "git checkout HEAD -- .claude/memory" in learnloop("status", cwd=repo).err

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from learnloop_md import busy, runlog, running, runs
+from learnloop_md import busy, runlog, running, runs, waiting
 from learnloop_md import place as places
 from learnloop_md.errors import UnableError
 from learnloop_md.runlog import Run as Ended
@@ -622,3 +622,63 @@ def test_a_run_whose_file_is_full_can_be_ended(home: Home) -> None:
     assert "learnloop run finish" in home.run("note", "Brew tea first.", "--new").err
     assert _told(home, "run", "finish", "ok", "--verified")["kept"] == [{"action": "added", "slug": "water-the-plants"}]
     assert home.run("status", "--json").json["runs"]["open"] == []
+
+
+@pytest.mark.parametrize("keeping", ["", "commit_runs = true\n"])
+def test_all_that_the_end_of_a_run_kept_goes_back_together(tmp_path: Path, learnloop: Run, keeping: str) -> None:
+    """docs/commands.md: all commits of one command carry one id, and `undo` takes them back together."""
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text(keeping)
+    home.commit_all("Settings")
+    assert home.run("note", "Brew tea first.").code == 0
+    before = home.document.read_bytes()
+    _told(home, "run", "start")
+    for rule in ("Water the plants.", "Quote paths in scripts."):
+        _told(home, "note", rule)
+    _told(home, "run", "finish", "ok", "--verified")
+    ids = git(home.root, "log", "-2", "--format=%(trailers:key=Learnloop-Command,valueonly,separator=)").split()
+    assert len({word.partition(".")[0] for word in ids}) == 1
+    assert home.run("undo").code == 0
+    assert (_lessons(home), home.document.read_bytes()) == (["brew-tea-first"], before)
+    assert len(_runs(home)) == (0 if keeping else 1)  # how a run ended that git does not know stays
+    assert home.run("undo").code == 0
+    assert _lessons(home) == []
+
+
+def test_the_answer_to_a_run_goes_back_together(tmp_path: Path, learnloop: Run) -> None:
+    home = make_home("project", tmp_path / "code", learnloop)
+    (home.root / ".learnloop.toml").write_text("commit_runs = true\n")
+    home.commit_all("Settings")
+    _told(home, "run", "start")
+    _told(home, "note", "Water the plants.")
+    _told(home, "run", "finish", "ok", "--verified")
+    before = home.bytes()
+    _told(home, "run", "feedback", "no")
+    assert home.bytes() != before
+    assert home.run("undo").code == 0
+    assert home.bytes() == before
+
+
+def test_a_held_note_whose_fellow_waits_for_a_rebase_is_not_taken_for_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An end that is stopped between two notes: the first is queued, the second was begun and is neither."""
+    _told(home, "run", "start")
+    for rule in ("Water the plants.", "Quote paths in scripts."):
+        _told(home, "note", rule, "--new")
+    put_off = waiting.put_off
+
+    def stops(commits: Any, plan: Any) -> None:
+        if "quote" in str(plan.slugs):
+            raise UnableError("the disk is full")
+        put_off(commits, plan)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(busy, "before_rebase", lambda *_: True)
+        patch.setattr(waiting, "put_off", stops)
+        assert home.run("run", "finish", "ok", "--verified").code == 4
+    _told(home, "run", "finish", "ok", "--verified")
+    assert home.run("sync").code == 0
+    assert _lessons(home) == ["quote-paths-in-scripts", "water-the-plants"]
+    assert home.run("undo").code == 0
+    assert _lessons(home) == []

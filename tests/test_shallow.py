@@ -150,3 +150,56 @@ def test_propose_works_in_a_shallow_clone_of_the_default_branch(noted: Path, lea
     learnloop("note", "Warm the cup.", "--today", "2026-06-01", cwd=clone)
     ran = learnloop("propose", "--branch", "mine", cwd=clone)
     assert (ran.code, git(clone, "log", "--format=%s", "origin/main..mine")) == (0, "learnloop: note warm-the-cup")
+
+
+# --- a history that was cut by a graft -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", [(), (SLUG,), ("brew-tea-first",), ("HEAD",)])
+@pytest.mark.parametrize("packed", [False, True])
+def test_undo_takes_back_nothing_that_a_graft_hides(
+    noted: Path, learnloop: Run, what: tuple[str, ...], packed: bool
+) -> None:
+    """A grafted root seems to have added all that it holds."""
+    git(noted, "replace", "--graft", "HEAD")
+    if packed:
+        git(noted, "pack-refs", "--all", "--prune")
+    before = state(noted)
+    ran = learnloop("undo", *what, cwd=noted)
+    commit = git(noted, "rev-parse", "HEAD")
+    assert (ran.code, ran.err.count("\n"), f"git replace -d {commit}" in ran.err) == (4, 1, True), ran.err
+    assert state(noted) == before
+    git(noted, "replace", "-d", commit)
+    assert learnloop("undo", cwd=noted).code == 0
+
+
+def test_undo_takes_back_nothing_that_an_old_graft_file_hides(noted: Path, learnloop: Run) -> None:
+    (noted / ".git/info").mkdir(exist_ok=True)
+    (noted / ".git/info/grafts").write_text("# old\n" + git(noted, "rev-parse", "HEAD") + "\n")
+    before = state(noted)
+    ran = learnloop("undo", cwd=noted)
+    assert (ran.code, "info/grafts" in ran.err, state(noted)) == (4, True, before), ran.err
+
+
+def test_what_a_replacement_does_not_hide_is_undone(noted: Path, learnloop: Run) -> None:
+    """A replaced blob, and a commit that was given one more parent, hide nothing."""
+    git(
+        noted,
+        "replace",
+        git(noted, "rev-parse", "HEAD:.gitattributes"),
+        git(noted, "rev-parse", "HEAD:.claude/memory/MEMORY.md"),
+    )
+    git(noted, "replace", "--graft", "HEAD~1", "HEAD~2", "HEAD~3")
+    assert learnloop("undo", cwd=noted).code == 0
+    assert "c1" not in (noted / f".claude/memory/{SLUG}.md").read_text()
+
+
+@pytest.mark.parametrize("what", ["HEAD", SLUG])
+def test_a_first_commit_of_a_person_is_not_taken_back(noted: Path, learnloop: Run, what: str) -> None:
+    """A history that was begun anew: its first commit brought what was there before it."""
+    git(noted, "checkout", "-q", "--orphan", "anew")
+    git(noted, "commit", "-q", "-m", "Begin anew")
+    before = state(noted)
+    ran = learnloop("undo", what, cwd=noted)
+    assert (ran.code, ran.err.count("\n"), "learnloop forget" in ran.err) == (4, 1, True), ran.err
+    assert state(noted) == before

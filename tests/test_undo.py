@@ -566,3 +566,107 @@ def test_a_branch_that_cannot_be_made_leaves_undo_as_it_was(memory: Path, learnl
     done = learnloop("undo")
     assert (done.code, "learnloop forget desk" in done.err) == (4, True)
     assert (memory / "tabs.md").exists()
+
+
+@pytest.mark.parametrize("words", [("run", "ok"), ("export", "agents")])
+def test_what_changed_no_lesson_is_not_what_undo_takes_back(
+    noted: Path, repo: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    """docs/commands.md: the last change that a command made to the memory, which it names."""
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop(*words, cwd=repo).code == 0
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, f"learnloop: pin {SLUG}" in ran.out) == (0, True), ran.out
+    assert "the memory" in learnloop("undo", "--help").out
+
+
+def test_an_older_private_change_is_not_passed_over_by_a_second_undo(noted: Path, repo: Path, learnloop: Run) -> None:
+    """It came before the command that was taken back: what git tells before it is older still."""
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    for words in (("confirm", SLUG), ("pin", SLUG), ("undo",), ("undo",)):
+        assert learnloop(*words, cwd=repo).code == 0
+    before = files(noted)
+    for command in ("undo", "sync", "undo"):
+        ran = learnloop(command, cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "learnloop forget ada" in ran.err) == (4, 1, True), ran.err
+    assert files(noted) == before
+    learnloop("pin", SLUG, cwd=repo)
+    assert learnloop("undo", cwd=repo).code == 0
+    assert files(noted) == before
+
+
+def test_a_change_on_a_branch_is_not_passed_over_by_a_second_undo(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("codify", SLUG, "--into", "CLAUDE.md", "--branch", "rules", cwd=repo)
+    for words in (("confirm", SLUG), ("undo",)):
+        assert learnloop(*words, cwd=repo).code == 0
+    before = files(noted)
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, "git branch -D rules" in ran.err, files(noted)) == (4, True, before), ran.err
+    git(repo, "branch", "-q", "-D", "rules")
+    assert learnloop("undo", cwd=repo).code == 0
+    assert not (noted / f"{SLUG}.md").exists()
+
+
+def test_what_waited_when_a_private_change_was_made_is_older_than_it(noted: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("confirm", SLUG, cwd=repo)
+    learnloop("note", "Ada prefers short answers.", "--type", "user", "--name", "ada", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    for words in (("pin", SLUG), ("undo",)):
+        assert learnloop(*words, cwd=repo).code == 0
+    before = files(noted)
+    assert (learnloop("undo", cwd=repo).code, files(noted)) == (4, before)
+
+
+# --- a rule beside which lines were written since -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", [(), (SLUG,)])
+def test_a_line_beside_a_rule_does_not_hold_its_undo_up(
+    memory: Path, repo: Path, learnloop: Run, what: tuple[str, ...]
+) -> None:
+    """docs/commands.md: a rule goes out of its file, and what was changed there stays."""
+    path = codified(repo, learnloop)
+    path.write_text(path.read_text() + "- mine later\n")
+    git(repo, "commit", "-qam", "Mine")
+    ran = learnloop("undo", *what, cwd=repo)
+    assert (ran.code, path.read_text()) == (0, f"{GUIDE}\n## Learned rules\n\n- mine later\n"), ran.err
+    assert "state: archived" not in (memory / f"{SLUG}.md").read_text()
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_a_rule_goes_back_from_above_another(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop)
+    learnloop("note", "Water the plants.", cwd=repo)
+    learnloop("codify", "water-the-plants", "--into", "CLAUDE.md", cwd=repo)
+    other = path.read_text().splitlines(keepends=True)[-1]
+    assert learnloop("undo", SLUG, cwd=repo).code == 0
+    assert path.read_text() == f"{GUIDE}\n## Learned rules\n\n{other}"
+    assert learnloop("undo", "water-the-plants", cwd=repo).code == 0
+    assert RULE not in path.read_text()
+    assert "Water" not in path.read_text()
+
+
+def test_a_rule_that_was_reworded_since_holds_its_undo_up(memory: Path, repo: Path, learnloop: Run) -> None:
+    path = codified(repo, learnloop)
+    path.write_text(path.read_text().replace(RULE, "Stage each file by name.") + "- mine later\n")
+    git(repo, "commit", "-qam", "Mine")
+    before = files(memory), path.read_text()
+    ran = learnloop("undo", cwd=repo)
+    assert (ran.code, ran.err.count("\n"), "CLAUDE.md was changed since" in ran.err) == (4, 1, True), ran.err
+    assert (files(memory), path.read_text()) == before
+
+
+def test_the_undo_of_an_undone_codify_is_not_lost_beside_a_line(memory: Path, repo: Path, learnloop: Run) -> None:
+    """A rule that would have to be put back is not put back silently in the wrong place, nor forgotten."""
+    path = codified(repo, learnloop)
+    path.write_text(path.read_text() + "- mine later\n")
+    git(repo, "commit", "-qam", "Mine")
+    undone = learnloop("undo", "--json", cwd=repo).json["commits"][0]
+    path.write_text(path.read_text().replace("- mine later", "- mine now"))
+    git(repo, "commit", "-qam", "Mine again")
+    ran = learnloop("undo", undone, cwd=repo)
+    assert (ran.code == 0) is (RULE in path.read_text()), ran.err
+    assert ("state: archived" in (memory / f"{SLUG}.md").read_text()) is (RULE in path.read_text())
