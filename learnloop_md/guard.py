@@ -65,7 +65,8 @@ _BREAK_IN_WORD = r"[\r\n\"'](?:(?<=\n)[ \t>]*|(?<=\r)\n[ \t>]*|(?<=([\"']))[ \t]
 _BASE64 = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}={0,2}"
 # Letters that stand apart, with the same sign between them; patterns that begin with one sign are quick.
 _APART = (r" [\w-],? [\w-],? ", r"-[\w-]-[\w-]-", r"\.[\w-]\.[\w-]\.")
-_SPELLED = r"(?<!\w)[\w-]([ .,-]{1,3})[\w-](?:\1[\w-]){16,400}(?![\w-])"
+# It takes all it can: a search that gave letters back at each letter of a long run would take seconds.
+_SPELLED = r"(?<!\w)[\w-]([ .,-]{1,3})[\w-](?:\1[\w-]){16,}+"
 
 
 def find_secrets(text: str) -> list[Secret]:
@@ -269,7 +270,9 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
     if not any(_compiled(apart).search(text) for apart in _APART):
         return
     for match in _compiled(_SPELLED).finditer(text):
-        for shape in _shapes_in(match[0][:: len(match[1]) + 1]):
+        letters = match[0][:: len(match[1]) + 1]
+        is_in_word = re.match(r"[\w-]", text[match.end() : match.end() + 1])  # the last one begins a word
+        for shape in _shapes_in(letters[:-1] if is_in_word else letters):
             if _take(taken, *match.span()):
                 yield *match.span(), shape
 

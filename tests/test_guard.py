@@ -575,7 +575,18 @@ SEEDS = [
     *("eyJ", "eyJaaaaaaaaa.", ".eyJ", "sk-", "sk-a-", "ghp_", "ghp_a\n", "xoxb-", "hf_", "SG.", "t1.a", "AKIA", "1|"),
     *("a://b:", "a://b:c", "://:", "curl ", "curl -u ", 'curl -u "a', "bearer ", "authorization: ", "mysql -"),
     *("kind:secret", "kind: secret\ndata:\n a: ", "seed: ", "sess", "sess=", "-----BEGIN ", "3f9a0c7e"),
-    *("a ", "a-", "- ", "login -u a -p ", "ab" * 12 + " ", "login ", "<b>", "~~"),
+    *(
+        "a ",
+        "a-",
+        "- ",
+        "b-" * 9_000 + "bb ",
+        ("b-" * 15) + "bb ",
+        "login -u a -p ",
+        "ab" * 12 + " ",
+        "login ",
+        "<b>",
+        "~~",
+    ),
     *("M" + "z" * 23 + ".", "machine a login b password "),
     *(f"{words} AKIA" + "IOSFODNN7" + "EXAMPLE " for words in ("", "prod key", "never not real", "sign in with use")),
 ]
@@ -632,3 +643,10 @@ def test_a_token_between_blanks_is_found_in_any_text(before: str, after: str) ->
 @pytest.mark.parametrize("path", [guard.__file__, Path(guard.__file__).with_name("secret_shapes.py"), __file__])
 def test_these_files_hold_no_secret(path: str | Path) -> None:
     assert kinds(Path(path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("behind", ["", " as the token", " a", "-", ", which is old", "."])
+@pytest.mark.parametrize("sign", [" ", "-", ".", ", "])
+def test_a_token_spelled_letter_by_letter_is_found_whatever_follows(sign: str, behind: str) -> None:
+    """R004-20: also where the next word begins as one more letter would."""
+    assert kinds(f"It is {sign.join(TOKEN)}{behind}") == ["github-pat"]
