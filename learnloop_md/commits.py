@@ -195,6 +195,9 @@ class Commits:
             path = self.place.in_git(edit.path)
             if "U" in self.now.paths.get(path, ""):
                 raise UnableError(f"{path} is in conflict", f"resolve it, then: git add {path}", code="conflict")
+            if plan.change == "rename" and edit.after is None and self.in_the_way(path):
+                # The new name would go into a commit, and what is staged under the old one with it.
+                raise UnableError(f"{path} is staged", "commit or unstage it, then rename it", code="staged")
             flags = "" if not path or self._is_inside(path) else git.changed(repo, path).get(path, "")
             ours = plan.change == "state" or (flags == "??" and plan.change == "init")  # init adopts what is new to git
             if flags and not ours:

@@ -158,7 +158,6 @@ ON_STAGED = {
     "confirm": ("confirm", "stage-files-by-name", "--run", "r9"),
     "pin": ("pin", "stage-files-by-name"),
     "archive": ("archive", "stage-files-by-name", "--note", "no"),
-    "rename": ("rename", "stage-files-by-name", "stage-all"),
     "same": ("note", "Stage files by name", "--same", "stage-files-by-name", "--run", "r9"),
 }
 
@@ -203,19 +202,7 @@ def test_other_lessons_are_proposed_beside_a_staged_one(ours: Clone, bare: Path,
     assert ours.changed(branch) == {"ask-before-renaming-names.md", "by-hand.md", "MEMORY.md"}
     text = ours.show(branch, "MEMORY.md")
     assert all(word in text for word in ("(ask-before", "(by-hand.md)", "(stage-files-by-name.md)", "My prose."))
-    assert "(stage-all.md)" not in text
     assert UNREADY not in sent(ours, bare)
-
-
-def test_what_is_done_to_a_lesson_renamed_while_staged_waits_too(ours: Clone, bare: Path) -> None:
-    """Its words stand under another name then, in a file that nobody has staged."""
-    staged_words(ours)
-    ours.run("rename", "stage-files-by-name", "stage-all")
-    file = ours.folder / "stage-all.md"
-    file.write_text(file.read_text() + "\nMore by hand.\n")
-    ours.propose("--push")
-    said = sent(ours, bare)
-    assert (UNREADY in said, "More by hand" in said) == (False, False)
 
 
 def test_a_staged_line_of_the_document_is_in_no_proposal(ours: Clone, bare: Path) -> None:

@@ -186,3 +186,16 @@ def test_an_entry_of_a_notebook_waits_with_its_staged_lesson(tmp_path: Path, lea
     learnloop("note", "Read the log.", cwd=skill)
     text = git(skill, "show", f"HEAD:./{path}")
     assert ("Read the log" in text, f"{ASK}.md" in text, f"{NEW}.md" in text) == (True, f"{ASK}.md" in before, False)
+
+
+def test_a_lesson_that_a_person_has_staged_is_not_renamed(asked: Path, repo: Path, learnloop: Run) -> None:
+    """Their words would get into a commit under the new name."""
+    lesson = next(path for path in asked.glob("*.md") if path.name != "MEMORY.md")
+    lesson.write_text(lesson.read_text().replace("\n---\n\n", "\n---\n\nNOT READY. ", 1))
+    git(repo, "add", str(lesson))
+    before = git(repo, "status", "--porcelain", "-z")
+    done = learnloop("rename", lesson.stem, "other-name")
+    assert (done.code, f"{lesson.name} is staged — commit or unstage it" in done.err) == (4, True)
+    assert git(repo, "status", "--porcelain", "-z") == before
+    learnloop("note", "Use tabs in makefiles.")
+    assert "NOT READY" not in git(repo, "log", "-p")
