@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,18 +38,19 @@ def result(made: Branches, *, clean: bool) -> Result:
     return Result(clean, {path.name: path.read_bytes() for path in made.folder.glob("*.md")})
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
-def test_without_a_driver_the_same_comes_of_it(scenario: Scenario, way: str, tmp_path: Path, learnloop: Run) -> None:
+def test_without_a_driver_the_same_comes_of_it(scenario: Scenario, tmp_path: Path, learnloop: Run) -> None:
     """Design §6, R000-71: seventeen situations that a clone without the drivers, or a forge, left to a person."""
-    made = branches(tmp_path / "repo", scenario)
-    if made.joined(way).clean and scenario.name.startswith("07"):
-        return  # plain git sees no conflict where one side archives and the other adds a line: both are kept
-    ran = resolved(made, learnloop)
-    assert ran.code in (0, 1), ran.err
-    # git never merges a file that one side deleted: here that is settled too
-    after = result(made, clean=ran.code == 0 and not scenario.name.startswith("10"))
-    assert scenario.holds(after), (ran, after.files)
+    begun = branches(tmp_path / "repo", scenario)
+    for way in WAYS:
+        made = begun.copied(tmp_path / way)
+        if made.joined(way).clean and scenario.name.startswith("07"):
+            continue  # plain git sees no conflict where one side archives and the other adds a line: both are kept
+        ran = resolved(made, learnloop)
+        assert ran.code in (0, 1), (way, ran.err)
+        # git never merges a file that one side deleted: here that is settled too
+        after = result(made, clean=ran.code == 0 and not scenario.name.startswith("10"))
+        assert scenario.holds(after), (way, ran, after.files)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -454,16 +456,17 @@ def test_a_side_that_both_reworded_and_a_person_deleted_stays_away(tmp_path: Pat
     assert "mem/a.md" in unmerged(made)
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_what_a_driver_left_in_conflict_is_nobody_s_settlement(
-    scenario: Scenario, way: str, tmp_path: Path, learnloop: Run
+    scenario: Scenario, tmp_path: Path, learnloop: Run
 ) -> None:
     """docs/merges.md: our drivers write other words than git would, which are no person's."""
-    made = with_drivers(tmp_path / "repo", scenario, learnloop)
-    made.joined(way)
-    for _ in range(2):
-        assert "by hand" not in resolved(made, learnloop).err
+    begun = with_drivers(tmp_path / "repo", scenario, learnloop)
+    for way in WAYS:
+        made = begun.copied(tmp_path / way)
+        made.joined(way)
+        for _ in range(2):
+            assert "by hand" not in resolved(made, learnloop).err, way
 
 
 BEGUN = "begun by hand, kept as it stands: settle the rest, then git add it; git checkout --merge mem/"
@@ -489,8 +492,14 @@ def test_a_settlement_that_still_has_a_marker_is_kept(name: str, words: str, tmp
     assert resolved(made, learnloop).code == 0
 
 
-def two_conflicts(root: Path) -> Branches:
-    """A lesson whose rule and whose reason both sides reworded, in two places."""
+@pytest.fixture
+def two_conflicts(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Branches:
+    """A lesson whose rule and whose reason both sides reworded, in two places; a copy of what is made once."""
+    return _two_conflicts(tmp_path_factory.getbasetemp() / "two-conflicts").copied(tmp_path / "repo")
+
+
+@cache
+def _two_conflicts(root: Path) -> Branches:
     tail = "\n**Why:** {}\n\nlong\n\nenough\n\nto part them\n"
     words = ("Do it.", "was"), ("Do this.", "mine"), ("Do that.", "theirs")
     rows = [lesson("a", "r1", rule=rule) + tail.format(why) for rule, why in words]
@@ -499,9 +508,11 @@ def two_conflicts(root: Path) -> Branches:
 
 
 @pytest.mark.parametrize("words", ["My own words.\n", "Do this.\n"], ids=["own", "ours"])
-def test_one_of_two_conflicts_that_a_person_settled_stays_settled(words: str, tmp_path: Path, learnloop: Run) -> None:
+def test_one_of_two_conflicts_that_a_person_settled_stays_settled(
+    words: str, two_conflicts: Branches, learnloop: Run
+) -> None:
     """Their own words, or those of one side: the other's are gone, which no merge does."""
-    made = two_conflicts(tmp_path / "repo")
+    made = two_conflicts
     assert not made.joined("merge").clean
     file = made.folder / "a.md"
     assert file.read_text().count("<<<<<<<") == 2
@@ -519,10 +530,10 @@ STYLES = ("merge", "diff3", "zdiff3")
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("way", [*WAYS, "stash", "recursive", "checkout", "again"])
 def test_an_untouched_conflict_is_rebuilt_however_git_wrote_it(
-    way: str, style: str, driven: bool, crlf: bool, tmp_path: Path, learnloop: Run
+    way: str, style: str, driven: bool, crlf: bool, two_conflicts: Branches, learnloop: Run
 ) -> None:
     """docs/merges.md: nobody has begun to settle it, whatever the style, the labels and the line ends are."""
-    made = two_conflicts(tmp_path / "repo")
+    made = two_conflicts
     if driven:
         (made.root / ".git" / "info").mkdir(exist_ok=True)
         (made.root / ".git" / "info" / "attributes").write_text("mem/*.md merge=learnloop-lesson\n")
