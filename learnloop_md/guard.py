@@ -194,7 +194,7 @@ def _plain(noise: str) -> str:
     if code := re.fullmatch(r"\\+(?:[xuU](\w+)|(\d+))", noise):
         said = chr(int(code[1], 16) if code[1] else int(code[2], 8))
         return said if " " <= said <= "~" or said in "\t\n\r" else _plain(said)
-    if noise.isascii():
+    if noise.isascii() or noise.startswith("<"):
         return ""
     # Format characters and marks draw nothing of their own; the four fillers are blank letters.
     if unicodedata.category(noise) in {"Cf", "Mn", "Me"} or noise in "\u115f\u1160\u3164\uffa0":

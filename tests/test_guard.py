@@ -650,3 +650,9 @@ def test_these_files_hold_no_secret(path: str | Path) -> None:
 def test_a_token_spelled_letter_by_letter_is_found_whatever_follows(sign: str, behind: str) -> None:
     """R004-20: also where the next word begins as one more letter would."""
     assert kinds(f"It is {sign.join(TOKEN)}{behind}") == ["github-pat"]
+
+
+@pytest.mark.parametrize("words", ["é", "d\U000e0100", "对", "❤\ufe0f", "\u202e"])
+def test_a_tag_with_other_letters_in_it_is_taken_out_like_any(words: str) -> None:
+    """R004-20: also inside a token."""
+    assert kinds(f'{TOKEN[:9]}<span title="{words}">{TOKEN[9:]}</span>') == ["github-pat"]
