@@ -77,10 +77,10 @@ def find_secrets(text: str) -> list[Secret]:
     folded = _fold(text, _NOISE, _plain)
     taken = bytearray(len(folded.text))
     joined = _fold(folded.text, _BREAK_IN_WORD, lambda _: "")
-    # What is joined begins with a line's end or a quote, as no word does.
-    tokens = _tokens().fitting(joined.text.lower())
+    # What is joined begins with a line's end or a quote, as no word does: whatever stood in the text stands in it.
+    tokens, contexts = _fitting(joined.text)
     hits = [
-        *_matches(folded.text, taken, tokens),
+        *_matches(folded.text, taken, tokens, contexts),
         *_broken_tokens(joined, taken, tokens),
         *_encoded(folded.text, taken),
     ]
@@ -89,7 +89,7 @@ def find_secrets(text: str) -> list[Secret]:
 
 
 # Words and short numbers: what most names are made of, and no secret.
-_ORDINARY = r"\.?(?:[a-z]{1,19}|\d{1,4})(?:[./_-](?:[a-z]{1,19}|\d{1,4}))*"
+_ORDINARY = r"[a-z]{1,19}\d{0,5}(?:\.md)?|\.?(?:[a-z]{1,19}|\d{1,4})(?:[./_-](?:[a-z]{1,19}|\d{1,4}))*"
 
 
 def in_name(path: str) -> list[Secret]:
@@ -147,7 +147,7 @@ def _located(text: str, found: Iterable[tuple[int, int, Shape]]) -> Iterator[Sec
     for start, end, shape in found:
         line = bisect_left(breaks, start)
         hiding = ""
-        if shape in TOKENS:
+        if shape in _tokens():
             hiding = _hiding(text[start:end], fenced=bisect_right(fences, start) % 2 == 1)
         is_documented = shape.kind.startswith("aws-") and text[start:end].endswith(_DOCUMENTED)
         label = shape.label + (_CALLED_LIVE if is_documented else "")
@@ -219,21 +219,29 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def _tokens() -> Hints[Shape]:
-    return Hints(TOKENS)
+def _shapes() -> Hints[Shape]:
+    return Hints((*TOKENS, *CONTEXTS))
 
 
 @cache
-def _contexts() -> Hints[Shape]:
-    return Hints(CONTEXTS)
+def _tokens() -> frozenset[Shape]:
+    return frozenset(TOKENS)
 
 
-def _matches(text: str, taken: bytearray, tokens: Sequence[Shape]) -> Iterator[tuple[int, int, Shape]]:
+def _fitting(text: str) -> tuple[list[Shape], list[Shape]]:
+    """The tokens and the contexts that may stand in a text; its words are looked up for both at once."""
+    shapes = _shapes().fitting(text.lower())
+    return [shape for shape in shapes if shape in _tokens()], [shape for shape in shapes if shape not in _tokens()]
+
+
+def _matches(
+    text: str, taken: bytearray, tokens: Sequence[Shape], contexts: Sequence[Shape]
+) -> Iterator[tuple[int, int, Shape]]:
     for shape in tokens:
         for match in _compiled(shape.pattern).finditer(text):
             if _is_token(shape, match) and _take(taken, *match.span()):
                 yield *match.span(), shape
-    for shape in _contexts().fitting(text.lower()):
+    for shape in contexts:
         pattern, position, judged = _compiled(shape.pattern), 0, 0
         while found := pattern.search(text, position):
             secret = _secret_group(found)
@@ -278,7 +286,7 @@ def _encoded(text: str, taken: bytearray) -> Iterator[tuple[int, int, Shape]]:
 
 
 def _shapes_in(inner: str) -> list[Shape]:
-    return [shape for _, _, shape in _matches(inner, bytearray(len(inner)), _tokens().fitting(inner.lower()))]
+    return [shape for _, _, shape in _matches(inner, bytearray(len(inner)), *_fitting(inner))]
 
 
 def _decoded(run: str, *, rounds: int = 2) -> Iterator[str]:

@@ -35,6 +35,8 @@ class Hints(Generic[R]):
     def fitting(self, text: str, words: Iterable[str] | None = None) -> list[R]:
         """The rules that have a word in text, in their order; words are those that may stand in it, where known."""
         held = self.held(text) if words is None else [word for word in words if word in text]
+        if not held:
+            return []
         return [self.rules[place] for place in sorted({place for word in held for place in self.places[word]})]
 
     def held(self, text: str) -> set[str]:

@@ -97,7 +97,9 @@ def _read_one(folder: Path, path: str, where: int) -> bytes | str | Quarantined:
         with os.fdopen(handle, "rb") as file:
             if not os.path.samestat(info, os.fstat(file.fileno())):
                 return Quarantined(path, "unreadable", 1, "it was replaced while it was read")
-            return file.read(SIZE_LIMIT + 1)
+            # A read makes room for all it may get: 1 MiB for each of 10,000 small files takes 0.1 s.
+            data = file.read(info.st_size + 1)
+            return data + file.read(SIZE_LIMIT) if len(data) > info.st_size else data
     except OSError as error:
         return Quarantined(path, "unreadable", 1, error.strerror or "cannot be read")
 
