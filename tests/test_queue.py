@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from learnloop_md import plumbing, store
-from tests.conftest import Run, git
+from tests.conftest import CopyOf, Run, git
+from tests.homes import Home, make_home
 from tests.test_busy import writing
 
 SLUG = "stage-files-by-name"
@@ -442,22 +443,27 @@ WHOLE = [
 
 
 @pytest.fixture(params=["reworded", "removed"])
-def changed(request: pytest.FixtureRequest, repo: Path, memory: Path, learnloop: Run) -> Path:
+def changed(request: pytest.FixtureRequest, copy_of: CopyOf, learnloop: Run) -> Path:
     """Two lessons and a state on main, and a branch on top of it where one lesson and the state are others."""
-    learnloop("note", NOTE, cwd=repo)
-    learnloop("note", "Use tabs in makefiles.", cwd=repo)
-    learnloop("state", "set", "a", "1", cwd=repo)
-    git(repo, "checkout", "-q", "-b", "other")
-    learnloop("state", "set", "a", "9", cwd=repo)
-    path = memory / f"{SLUG}.md"
-    if request.param == "removed":
-        path.unlink()
-    else:
-        path.write_text(path.read_text().replace(NOTE, "Stage every file by its name."))
-    git(repo, "commit", "-q", "-a", "-m", "By hand")
-    learnloop("sync", cwd=repo)
-    git(repo, "checkout", "-q", "--detach", "main")
-    return path
+
+    def build(root: Path) -> Home:
+        home = make_home("project", root, learnloop)
+        learnloop("note", NOTE, cwd=root)
+        learnloop("note", "Use tabs in makefiles.", cwd=root)
+        learnloop("state", "set", "a", "1", cwd=root)
+        git(root, "checkout", "-q", "-b", "other")
+        learnloop("state", "set", "a", "9", cwd=root)
+        path = home.folder / f"{SLUG}.md"
+        if request.param == "removed":
+            path.unlink()
+        else:
+            path.write_text(path.read_text().replace(NOTE, "Stage every file by its name."))
+        git(root, "commit", "-q", "-a", "-m", "By hand")
+        learnloop("sync", cwd=root)
+        git(root, "checkout", "-q", "--detach", "main")
+        return home
+
+    return copy_of(f"queue {request.param}", build).folder / f"{SLUG}.md"
 
 
 def forced(repo: Path, branch: str) -> None:
