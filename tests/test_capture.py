@@ -22,6 +22,7 @@ from tests.homes import Home, fresh_copy, make_home
 from tests.reading import lesson, subjects
 
 SUCCESS: dict[str, Any] = json.loads((DATA / "runs" / "success.json").read_text())
+SHAPES = DATA / "shapes" / "learnings"
 FAILURE: dict[str, Any] = json.loads((DATA / "runs" / "failure.json").read_text())
 KEY = "".join(("sk-", "ant-", "api03-", "Zk3vQ9xT7mL2pR8wY5nB4cD6fG1hJ0aS" * 2))
 
@@ -52,6 +53,12 @@ def test_a_record_becomes_a_lesson_and_is_told_again_as_it_came(kind: str, tmp_p
     assert _told(home, first.json["slug"]) == SUCCESS
     assert git(home.root, "status", "--porcelain") == ""
     assert f"learnloop: capture {first.json['slug']}" in subjects(home.root)
+
+
+def test_a_record_among_other_lines_is_told_again_as_it_came(home: Home) -> None:
+    """R000-14: the one of the shapes."""
+    (line,) = [row for row in (SHAPES / "learnings.jsonl").read_text().splitlines() if '"run_duration_ms"' in row]
+    assert _told(home, _capture(home, json.loads(line)).json["slug"]) == json.loads(line)
 
 
 def test_the_lesson_of_a_record_says_what_to_do(home: Home) -> None:
