@@ -54,8 +54,10 @@ class Reversal(NamedTuple):
 def _standing(place: Place, everything: list[Step]) -> list[Standing]:
     """The commits that still stand, newest first; an undo that was itself taken back counts no more.
 
-    An undo names a command, or a commit of none. Where the history was rewritten since, what the files hold tells.
+    An undo names a command, or a commit of none. Where the history was rewritten since and no longer has what it names,
+    what the files hold tells; else the same bytes may come back by any other change.
     """
+    keys = {step.key for step in everything}
     undone: dict[str, set[str]] = {}
     returned: set[tuple[str, str]] = set()  # what newer undos brought back: path and blob
     found = []
@@ -72,7 +74,9 @@ def _standing(place: Place, everything: list[Step]) -> list[Standing]:
         if step.change == "undo" and step.is_whole and not step.is_cut:
             for key in step.undoes:
                 undone.setdefault(key, set()).update(step.slugs)
-            returned |= {(path, after) for path, (_, after) in step.changes.items() if history.lesson_of(place, path)}
+            if not keys.issuperset(step.undoes):
+                lessons = [path for path in step.changes if history.lesson_of(place, path)]
+                returned |= {(path, step.changes[path][1]) for path in lessons}
         else:
             found.append(Standing(step, left))
     return found
@@ -135,19 +139,35 @@ def _last_command(place: Place, everything: list[Step]) -> list[Part]:
 
 
 def _last_change(place: Place, everything: list[Step], slug: str) -> list[Part]:
-    chosen = [row.step for row in _standing(place, everything) if slug in row.slugs]
-    chosen = [step for step in chosen if step.key == chosen[0].key]
+    rows = _standing(place, everything)
+    first = next((row.step for row in rows if slug in row.slugs or slug in _bound(place, row.step, slug)), None)
+    chosen = [
+        row.step for row in rows if first and row.step.key == first.key and (row.step is first or slug in row.slugs)
+    ]
     together = [step.is_whole and step.change not in _BUNDLES for step in chosen]
     return [
-        Part(step) if whole else Part(step, _with_names(step, slug))
+        Part(step) if whole else Part(step, frozenset({slug}) | _bound(place, step, slug))
         for step, whole in zip(chosen, together, strict=True)
     ]
 
 
-def _with_names(step: Step, slug: str) -> frozenset[str]:
-    """A lesson and, where the commit renamed it, its other name."""
+def _bound(place: Place, step: Step, slug: str) -> frozenset[str]:
+    """The lessons that a commit bound to one: its other name, what took its place, whose place it took.
+
+    Asked of a commit whose trailers do not tell which lessons one command changed together.
+    """
     pairs = [{new, old} for new, old in step.renames.items()]
-    return frozenset({slug}.union(*(pair for pair in pairs if slug in pair)))
+    for path, (before, after) in () if step.is_whole else _lessons(place, step):
+        old, new = (history.lesson_in(place, path, data) for data in (before, after))
+        for field in ("superseded_by", "supersedes") if new else ():
+            other = getattr(new, field)
+            if other and other != getattr(old, field, ""):
+                pairs.append({history.lesson_of(place, path), other})
+    return frozenset[str]().union(*(pair for pair in pairs if slug in pair))
+
+
+def _lessons(place: Place, step: Step) -> list[tuple[str, Change]]:
+    return [row for row in _contents(place, step).items() if history.lesson_of(place, row[0])]
 
 
 def _of_revision(place: Place, everything: list[Step], what: str) -> list[Part]:
@@ -210,7 +230,7 @@ def _ours(place: Place, part: Part, contents: dict[str, Change]) -> dict[str, Ch
         if slug:
             meant = not only or slug in only
         elif path == place.in_repo(place.document):
-            meant = not only or only == set(step.slugs)
+            meant = not only or only.issuperset(step.slugs)
         elif history.is_beside(place, path):
             meant = not only
         else:

@@ -244,8 +244,10 @@ def reversal_of(place: Place, what: str) -> Reversal:
     if ledger and is_later and place.repo and git.is_ancestor(place.repo, found.parts[0].step.commit, ledger.until):
         _refuse_untold(place, ledger)
     queued: list[str] = []
-    if ledger and ledger.queue and place.repo and not what:
+    if ledger and ledger.queue and place.repo:
         queued = [item["message"] for item in elsewhere.split(place, git.head(place.repo), ledger.queue)[0]]
+    if what:
+        queued = [text for text in queued if lessonfile.stem(what) in history.trailer(text, "Lesson")]
     known = {step.command for step in history.steps(place)} if queued else set[str]()
     waiting = (value for text in queued for value in history.trailer(text, "Learnloop-Command"))
     if any(history.command_of(value) not in known for value in waiting):

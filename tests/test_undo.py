@@ -670,3 +670,72 @@ def test_the_undo_of_an_undone_codify_is_not_lost_beside_a_line(memory: Path, re
     ran = learnloop("undo", undone, cwd=repo)
     assert (ran.code == 0) is (RULE in path.read_text()), ran.err
     assert ("state: archived" in (memory / f"{SLUG}.md").read_text()) is (RULE in path.read_text())
+
+
+CATS, ZEBRA = "cats-purr-at-midnight", "zebras-run-in-the-meadow"
+
+
+@pytest.fixture
+def two(memory: Path, repo: Path, learnloop: Run) -> Path:
+    learnloop("note", "Cats purr at midnight.", cwd=repo)
+    learnloop("note", "Zebras run in the meadow.", cwd=repo)
+    return memory
+
+
+@pytest.mark.parametrize("slug", [CATS, ZEBRA])
+@pytest.mark.parametrize("verb", ["supersede", "merge"])
+def test_two_lessons_that_one_commit_bound_go_back_together_without_its_trailers(
+    two: Path, repo: Path, learnloop: Run, verb: str, slug: str
+) -> None:
+    """Design §6: found by what changed in the files after an amend."""
+    before = files(two)
+    learnloop(verb, CATS, ZEBRA, cwd=repo)
+    git(repo, "commit", "-q", "--amend", "-m", "Amended")
+    ran = learnloop("undo", slug, cwd=repo)
+    assert ran.code == 0, ran.err
+    assert files(two) == before
+
+
+def test_two_lessons_that_one_commit_bound_go_back_together_from_a_squash(
+    two: Path, repo: Path, learnloop: Run
+) -> None:
+    learnloop("note", "Brew tea first.", cwd=repo)
+    before = files(two)
+    base = git(repo, "rev-parse", "HEAD")
+    learnloop("pin", "brew-tea-first", cwd=repo)
+    learnloop("supersede", CATS, ZEBRA, cwd=repo)
+    git(repo, "reset", "-q", "--soft", base)
+    git(repo, "commit", "-q", "-m", "Squashed")
+    assert learnloop("undo", ZEBRA, cwd=repo).code == 0
+    after = files(two)
+    assert "pinned: true" in after["brew-tea-first.md"].decode()
+    assert [after[f"{slug}.md"] for slug in (CATS, ZEBRA)] == [before[f"{slug}.md"] for slug in (CATS, ZEBRA)]
+
+
+@pytest.mark.parametrize(
+    "pair", [[["archive", SLUG, "--note", "x"], ["restore", SLUG]], [["pin", SLUG], ["unpin", SLUG]],
+             [["codify", SLUG, "--into", "CLAUDE.md"], ["restore", SLUG]],
+             [["rename", SLUG, "other-name"], ["rename", "other-name", SLUG]]],
+    ids=lambda pair: pair[0][0],
+)  # fmt: skip
+def test_undo_goes_on_past_two_changes_that_cancel_out(
+    memory: Path, repo: Path, learnloop: Run, pair: list[list[str]]
+) -> None:
+    """docs/commands.md: once more goes one change further back, though the bytes came back by another change before."""
+    before = files(memory)
+    for words in (["note", RULE], *pair):
+        assert learnloop(*words, cwd=repo).code == 0
+    for _ in range(3):
+        ran = learnloop("undo", cwd=repo)
+        assert ran.code == 0, ran.err
+    assert files(memory) == before
+
+
+def test_a_lesson_s_last_change_that_waits_is_not_passed_over(noted: Path, repo: Path, learnloop: Run) -> None:
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("archive", SLUG, "--note", "x", cwd=repo)
+    before = files(noted)
+    ran = learnloop("undo", SLUG, cwd=repo)
+    assert (ran.code, "not committed yet" in ran.err) == (4, True), ran.err
+    assert files(noted) == before
