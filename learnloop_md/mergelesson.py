@@ -42,10 +42,18 @@ def merge(path: str, base: str, ours: str, theirs: str) -> Woven:
     eol = line_end(ours)
     was, mine, other = (_read(path, with_line_ends(text, eol) if n != 1 else text)
                         for n, text in enumerate((base, ours, theirs)))  # fmt: skip
+    if mine.lesson.name != other.lesson.name and (_is_another(was, mine) or _is_another(was, other)):
+        raise HeadError("another-lesson", 1, "one side has another lesson here, which git takes for this one renamed")
     text = _with_head(was, mine, other)
     parts = head.split(text)
     body = _body(was.body, mine.body, other.body, eol)
     return Woven(head.join(parts._replace(body=body.text)) if parts else body.text, body.clean)
+
+
+def _is_another(was: _Side, side: _Side) -> bool:
+    """Whether a side has a lesson of other words under another name: git takes a file that came for one that went."""
+    is_renamed = side.field("renamed_from") is not None or side.lesson.name == was.lesson.name
+    return bool(was.text) and not is_renamed and side.lesson.rule != was.lesson.rule
 
 
 def _read(path: str, text: str) -> _Side:

@@ -183,6 +183,23 @@ def test_a_map_that_both_sides_changed_is_left_to_git() -> None:
         merge("lesson", "a.md", base.encode(), *(base.replace("x: 1", f"x: {n}").encode() for n in (2, 3)))
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_another_lesson_that_git_takes_for_a_renamed_one_is_left_to_a_person(*, swapped: bool) -> None:
+    """Where one side removed a lesson and noted one like it, the other side's change would go to the wrong one."""
+    base, other = (
+        f"---\nname: {name}\nmetadata:\n  state: candidate\n---\n\n{rule}\n".encode()
+        for name, rule in (("zebra", "Zebras run in the meadow."), ("tea", "Brew tea first."))
+    )
+    ours = base.replace(b"candidate", b"current")
+    with pytest.raises(UnreadableSideError) as told:
+        merge("lesson", "tea.md", base, *((other, ours) if swapped else (ours, other)))
+    assert told.value.code == "another-lesson"
+    renamed = other.replace(b"metadata:", b"renamed_from: zebra\nmetadata:")
+    merged = merge("lesson", "tea.md", base, ours, renamed).content or b""
+    assert b"state: current" in merged
+    assert b"Brew tea first." in merged
+
+
 def test_a_lesson_that_one_side_deleted_and_the_other_changed_is_kept() -> None:
     base, edited = lesson("a", "r1").encode(), lesson("a", "r1", "r2").encode()
     assert merge("lesson", "a.md", base, None, edited) == merge("lesson", "a.md", base, edited, None) == (edited, True)
