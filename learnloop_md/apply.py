@@ -174,20 +174,26 @@ class _Session:
         listed = commits.tree if commits.made and commits.tree_of == commits.now.head else None
         return witness.moved(self.place, self.before, commits.now, self.asked.today, listed)
 
+    def _load(self) -> Memory:
+        """The memory on disk, without the new files of changes that wait for another branch."""
+        loaded, ahead = memory.load(self.place), self.commits.ahead()
+        lessons = {slug: lesson for slug, lesson in loaded.lessons.items() if lesson.path not in ahead}
+        return loaded._replace(lessons=lessons) if ahead else loaded
+
     def _tidy(self) -> Memory:
         """The memory once what a killed command and a bad moment left is done."""
         if self.asked.dry_run or self.commits.hold == "hook":
-            return memory.load(self.place)
+            return self._load()
         left = journal.load(self.place)
         if self.place.repo and plumbing.clear_scraps(self.place.repo):
             self.commits.look_again()
         store.clear_leftovers(self.place, [edit.path for plan in left.plans for edit in plan.edits] if left else [])
         if left:
             self._recover(left)
-        loaded = memory.load(self.place)
+        loaded = self._load()
         if self.commits.kept:
             waiting.drain(self.commits, loaded)
-            loaded = memory.load(self.place)
+            loaded = self._load()
         self.commits.let_in(loaded)
         self._keep_queue()
         return loaded

@@ -124,6 +124,21 @@ class Commits:
         self.private_slugs |= {slug for row in memories for slug in row.private}
         self.memory = memories[-1]
 
+    def ahead(self) -> set[str]:
+        """New files of changes that wait for another branch, as their commands wrote them; by path in the memory.
+
+        A checkout leaves them where they are: here they are nobody's yet, as a change is committed as a whole.
+        """
+        rows = {path: entry for item in self.elsewhere for path, entry in item["files"].items() if entry}
+        came = {path for item in self.elsewhere for path, entry in item["was"].items() if entry is None}
+        if self.place.repo is None or not (rows := {path: rows[path] for path in rows.keys() & came}):
+            return set()
+        heads = self.at_head(rows)
+        on_disk = git.on_disk(self.place.repo, heads)
+        return {
+            self.place.inner(path) for path, entry in rows.items() if heads[path] is None and on_disk[path] == entry
+        }
+
     # --- a person's work ---------------------------------------------------------------------------------------------
 
     def own(self, loaded: Memory) -> dict[str, str]:
@@ -131,13 +146,13 @@ class Commits:
         place = self.place
         hurt = {q.path for q in loaded.quarantined}
         secret = {loaded.lessons[slug].path for slug in loaded.private}
-        found = {}
+        found, ahead = {}, self.ahead()
         for path, flags in self.now.paths.items():
             is_state = path == place.values_in_repo
             inner = place.values if is_state else place.inner(path)
             ours = is_state or inner == place.document or place.is_lesson(inner)
             is_link = (place.folder / inner).is_symlink()  # a person's: what it leads to is what we write and commit
-            if ours and not is_link and inner not in hurt | secret and not (is_state and self._bad_state()):
+            if ours and not is_link and inner not in hurt | secret | ahead and not (is_state and self._bad_state()):
                 found[inner] = flags
         return found
 

@@ -586,3 +586,46 @@ def test_a_kill_while_a_queued_change_is_committed_loses_nothing(
     assert git(repo, "log", "-1", "--format=%s") == f"learnloop: archive {SLUG}"
     assert "state: archived" in (memory / f"{SLUG}.md").read_text()
     assert git(repo, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["rename", SLUG, "new-name-here"], ["note", "Ask before staging.", "--supersedes", SLUG]],
+    ids=lambda words: words[0],
+)
+def test_a_new_file_of_a_change_that_waits_elsewhere_is_not_taken_in(
+    repo: Path, memory: Path, learnloop: Run, command: list[str]
+) -> None:
+    """docs/commands.md: as a whole or not at all; a forced checkout leaves new files where they are."""
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "branch", "other")
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    assert learnloop(*command, cwd=repo).code == 0
+    git(repo, "checkout", "-q", "-f", "other")
+    before = git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")
+    assert before[1].startswith("??")
+    for _ in range(2):
+        assert "1 queued change waits" in learnloop("sync", cwd=repo).out
+    assert (git(repo, "rev-parse", "HEAD"), git(repo, "status", "--porcelain")) == before
+    git(repo, "checkout", "-q", "main")
+    learnloop("sync", cwd=repo)
+    assert git(repo, "log", "-1", "--format=%s").startswith(f"learnloop: {command[0]}")
+    assert git(repo, "status", "--porcelain") == ""
+    assert learnloop("check", cwd=repo).code == 0
+
+
+def test_a_new_file_is_taken_in_once_nothing_waits_for_it(repo: Path, memory: Path, learnloop: Run) -> None:
+    """Nothing is lost: the change is dropped aloud, and its file counts as it stands."""
+    learnloop("note", NOTE, cwd=repo)
+    git(repo, "branch", "other")
+    learnloop("confirm", SLUG, "--run", "c1", cwd=repo)
+    learnloop("rename", SLUG, "before-here", cwd=repo)
+    git(repo, "checkout", "-q", "--detach")
+    learnloop("rename", "before-here", "new-name-here", cwd=repo)
+    git(repo, "checkout", "-q", "-f", "other")
+    learnloop("sync", cwd=repo)
+    git(repo, "branch", "-q", "-D", "main")
+    ran = learnloop("sync", cwd=repo)
+    assert "dropped the queued change 'rename" in ran.err
+    assert git(repo, "ls-files", str(memory / "new-name-here.md"))
