@@ -49,6 +49,7 @@ class _Work:
         self.left: list[tuple[str, str]] = []
         self.notices: list[str] = []
         self.added: list[str] = []
+        self.parted: dict[str, str] = {}  # our lesson of a name that theirs had as well, and where theirs is now
         self.open = _unmerged(place)
         self.before = memory.load(place)
 
@@ -69,6 +70,7 @@ class _Work:
                     self.notices.append(f"two lessons were named {lessonfile.stem(path)}: theirs is {slug} now")
                     self._put(*other)
                     self.added.append(other[0])
+                    self.parted[path] = other[0]
             else:
                 self._merge("lesson", path, sides)
 
@@ -102,9 +104,14 @@ class _Work:
 
     def _stepped(self, after: Memory) -> str:
         """The document with one entry for what it said twice or not yet; a line that a side took out stays out."""
-        concerned = _said_twice(after) | {lessonfile.stem(path) for path in self.added}
+        concerned = _said_twice(after) | {lessonfile.stem(path) for path in (*self.parted, *self.added)}
         known = {slug: lesson for slug, lesson in after.lessons.items() if slug not in concerned}
-        return memory.in_step(after, after.document, after.lessons, known, skip=known).text
+        # Their one line was merged as one lesson's: it may have the words of the other.
+        rows = [(after.lessons.get(lessonfile.stem(path)), mine) for mine, path in self.parted.items()]
+        words = {
+            lessonfile.stem(mine): row._replace(slug=lessonfile.stem(mine), path=mine) for row, mine in rows if row
+        }
+        return memory.in_step(after, after.document, after.lessons, {**known, **words}, skip=known).text
 
     def _merge(self, kind: str, path: str, sides: Sides) -> bool:
         """Whether the merge left nothing to a person."""

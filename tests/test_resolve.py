@@ -563,3 +563,29 @@ def test_an_untouched_conflict_is_rebuilt_however_git_wrote_it(
     assert ("by hand" in ran.err, "settle what stands between the markers" in ran.err) == (False, True), ran
     text = file.read_text()
     assert all(f"{mark * 7} {side}\n" in text for mark, side in (("<", "ours"), (">", "theirs"))), text
+
+
+@pytest.mark.parametrize("drivers", [False, True])
+@pytest.mark.parametrize(
+    "how", [["cherry-pick", "-n"], ["merge", "--squash"], ["rebase"], ["merge"]], ids=lambda how: how[0]
+)
+def test_each_of_two_lessons_of_one_name_has_a_line_of_its_own_words(
+    repo: Path, memory: Path, learnloop: Run, how: list[str], *, drivers: bool
+) -> None:
+    """The two lines of one name are no two wordings of one line."""
+    if drivers:
+        learnloop("git-config", "--enable", cwd=repo)
+    git(repo, "checkout", "-q", "-b", "f")
+    learnloop("note", "Ask the database owner before migrations.", "--name", "same", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    learnloop("note", "Never deploy on a Friday afternoon.", "--name", "same", cwd=repo)
+    if how == ["rebase"]:
+        git(repo, "checkout", "-q", "f")
+    with pytest.raises(AssertionError, match="git "):
+        git(repo, *how, "main" if how == ["rebase"] else "f")
+    learnloop("sync", "--resolve", cwd=repo)
+    document = (memory / "MEMORY.md").read_text()
+    for name, words in (("same", "Never deploy on a Friday"), ("same-2", "Ask the database owner")):
+        text = (memory / f"{name}.md").read_text()
+        assert text.count(words) == 2, text
+        assert f"]({name}.md) — {words}" in document, document
