@@ -349,7 +349,7 @@ class _Session:
         if row and self.ledger and self.ledger.commit == self.commits.now.head:
             return row
         path = row.path if row else self.place.path_of(slug)
-        return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "") or row
+        return history.agreed_at(self.place, path, self.ledger.commit if row and self.ledger else "", row)
 
     # --- applying ----------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from learnloop_md import git, lessonfile, outline, walk
+from learnloop_md import git, index, lessonfile, outline, walk
 from learnloop_md import memory as memories
 from learnloop_md.errors import LearnloopError, UnableError
 from learnloop_md.guard import unsecret
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from git import Repo as GitPython
 
 LOOK_BACK = 200  # commits
+_LINE_BACK = 20  # commits of one lesson's file: a line that stayed behind stayed behind lately
 CUT = "the history is cut off: its oldest commit stands for all before it (shallow clone: git fetch --unshallow)"
 _TRANSPLANTED = 20  # commits of the document: a command follows a rebase soon
 
@@ -95,10 +96,13 @@ def _open(place: Place) -> GitPython:
     return repo
 
 
-def _commits(place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD") -> Iterator[Commit]:
+def _commits(
+    place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD", *, full: bool = False
+) -> Iterator[Commit]:
     repo = _open(place)
     if place.repo and git.head(place.repo):
-        yield from repo.iter_commits(revision, paths=paths, max_count=limit)
+        more = {"full_history": True} if full else {}
+        yield from repo.iter_commits(revision, paths=paths, max_count=limit, **more)
 
 
 def _blob(commit: Commit, path: str) -> bytes | None:
@@ -258,20 +262,49 @@ def lesson_in(place: Place, path: str, data: bytes | None) -> Lesson | None:
 
 
 @_asking()
-def agreed_at(place: Place, path: str, since: str = "") -> Agreed | None:
-    """The newest commit's state in which a lesson's file and entry agree (design §4), after `since` if given."""
+def agreed_at(place: Place, path: str, since: str = "", row: Agreed | None = None) -> Agreed | None:
+    """The newest commit's state in which a lesson's file and entry agree (design §4), after `since` if given.
+
+    `row` is the state before that, which is given where no newer one is found. A line of words of its own agrees as
+    well, unless it is one that was in step and has not followed its file: then what it was in step with is the base.
+    """
     if place.repo is None:
-        return None
+        return row
     revision = f"{since}..HEAD" if since and _is_known(place, since) else "HEAD"
-    for commit in _commits(place, [place.in_repo(path), place.in_repo(place.document)], LOOK_BACK, revision):
-        data, document = _blob(commit, place.in_repo(path)), _blob(commit, place.in_repo(place.document))
-        lesson = lesson_in(place, path, data)
-        if lesson is None or document is None:
-            continue
-        entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(lesson.slug)
-        if entry and lesson.stated and _agree(place, lesson, entry):
-            return Agreed(path, lesson.text, entry.raw, entry.zone)
-    return None
+    file = place.in_repo(path)
+    states = (
+        _agreed_in(place, path, at) for at in _commits(place, [file, place.in_repo(place.document)], revision=revision)
+    )
+    newest = next(filter(None, states), None)
+    if newest is None:
+        return row
+    if _is_in_step(place, newest):
+        return newest
+    for changed in _commits(place, [file], _LINE_BACK, revision):  # what the line was when the file was another
+        older = _agreed_in(place, path, changed.parents[0]) if changed.parents else None
+        if older is None or (older.entry, older.zone) != (newest.entry, newest.zone):
+            return newest
+        if _is_in_step(place, older):
+            return older
+    has_line = row is not None and (row.entry, row.zone) == (newest.entry, newest.zone)
+    return row if row and has_line and _is_in_step(place, row) else newest
+
+
+def _is_in_step(place: Place, state: Agreed) -> bool:
+    """Whether a lesson's line has no words of its own; an entry of a notebook that agrees has none."""
+    lesson = lesson_in(place, state.path, state.text.encode("utf-8", "surrogateescape"))
+    return place.kind == "skill" or (lesson is not None and index.is_ours(state.entry, lesson))
+
+
+def _agreed_in(place: Place, path: str, commit: Commit) -> Agreed | None:
+    """A lesson's file and entry at a commit, None where they do not agree."""
+    data, document = _blob(commit, place.in_repo(path)), _blob(commit, place.in_repo(place.document))
+    lesson = lesson_in(place, path, data)
+    if lesson is None or document is None:
+        return None
+    entry = memories.entries(place, document.decode("utf-8", "replace"), {lesson.slug: lesson}).get(lesson.slug)
+    agree = entry and lesson.stated and _agree(place, lesson, entry)
+    return Agreed(path, lesson.text, entry.raw, entry.zone) if entry and agree else None
 
 
 class Sides:
@@ -357,11 +390,11 @@ def is_gone(place: Place, path: str) -> bool:
 def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     """Path and newest text of a lesson whose file is gone."""
     path = place.path_of(slug)
-    for commit in _commits(place, [place.in_repo(path)]):
-        for at in (commit, *commit.parents):
-            data = _blob(at, place.in_repo(path))
-            if data is not None:
-                return path, data.decode("utf-8", "replace")
+    touched = list(_commits(place, [place.in_repo(path)], full=True))
+    for commit in (*touched, *(parent for one in touched for parent in one.parents)):
+        data = _blob(commit, place.in_repo(path))
+        if data is not None:
+            return path, data.decode("utf-8", "replace")
     return None
 
 

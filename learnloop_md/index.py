@@ -283,8 +283,9 @@ def render(lesson: Lesson) -> str:
     return _line(lesson, *_words(lesson))
 
 
-def _is_ours(words: str, lesson: Lesson) -> bool:
-    """Whether a line is what the lesson's would be, or was before lines were made neutral."""
+def is_ours(raw: str, lesson: Lesson) -> bool:
+    """Whether a line is what the lesson's would be, or was before lines were made neutral: no words of its own."""
+    words = _plain(raw)
     return words == render(lesson) or words == _line(lesson, *_words(lesson, fold))
 
 
@@ -382,7 +383,7 @@ class _Draft:
         in_zone = first.zone == lesson.state and (first.hidden or not self.torn or lesson.state not in _HIDDEN)
         stays = not first.alone or in_zone or (first.zone == "" and lesson.state == "current")
         words = _plain(first.raw)
-        if before is not None and _is_ours(words, before):
+        if before is not None and is_ours(first.raw, before):
             words = render(lesson)
         elif known.path != lesson.path:
             words = _retargeted(words, first.target, lesson.path) or render(lesson)

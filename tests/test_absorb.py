@@ -1546,6 +1546,34 @@ def test_sync_says_that_a_document_in_conflict_is_not_in_step(home: Home) -> Non
     assert home.run("sync").code == 4
 
 
+TRAILED = f"learnloop: absorb {STAGE}\n\nLesson: {STAGE}\nLearnloop-Change: absorb\nLearnloop-Command: 00c0ffee"
+
+
+@pytest.mark.parametrize("message", ["Reword it", TRAILED])
+def test_an_entry_follows_a_file_that_was_committed_without_it(home: Home, message: str) -> None:
+    """Design §4: a file committed alone, or picked with the other side's document, does not agree with its entry."""
+    path = home.file(STAGE)
+    path.write_text(path.read_text().replace("Stage files by name", "Stage each file by name"))
+    home.commit_all(message)
+    assert f"{STAGE}.md was edited" in home.sync().err
+    assert "Stage each file by name" in home.entry(STAGE)
+    assert git(home.root, "status", "--porcelain") == ""
+    assert "in step" in home.sync().out
+
+
+def test_a_line_of_words_of_its_own_keeps_them_whoever_commits_the_file(project: Home) -> None:
+    """Design §4: a person's words in an index are theirs, whatever the file says later."""
+    project.edit(project.document, project.entry(STAGE), f"- [Staging]({STAGE}.md): my own words\n")
+    project.sync()
+    for n, commit in enumerate((True, False, True)):
+        path = project.file(STAGE)
+        path.write_text(f"{path.read_text()}\nMore {n}.\n".replace("description: ", f"description: {n} "))
+        if commit:
+            project.commit_all()
+        project.sync()
+        assert project.entry(STAGE) == f"- [Staging]({STAGE}.md): my own words\n"
+
+
 def test_a_rename_on_another_branch_is_none_here(project: Home) -> None:
     """Switching back is no edit: nothing is absorbed, nothing committed."""
     git(project.root, "checkout", "-q", "-b", "side")
