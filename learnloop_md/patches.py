@@ -90,6 +90,50 @@ def is_ours(place: Place, repo: Repo, patch: Patch) -> bool:
     return all(history.is_codified(*pair) for pair in zip(sides[::2], sides[1::2], strict=True))
 
 
+def with_renames(place: Place, repo: Repo, left_out: Sequence[Patch], sent: Iterable[Patch]) -> list[Patch]:
+    """What is sent, where it changes a lesson that a commit which is left out renamed: with that rename.
+
+    Else the lesson would arrive under its new name, and stay under the old one.
+    """
+    renamed: dict[str, tuple[str, str | None]] = {}  # new path: the old one, and what stood there first
+    for patch in left_out:
+        for new, old in _renames(place, repo, patch).items():
+            renamed[new] = renamed.pop(old, (old, patch.files[old][0]))
+    found = []
+    for patch in sent:
+        files = dict(patch.files)
+        for new in sorted(files.keys() & renamed.keys()):
+            old, before = renamed.pop(new)
+            files = {old: (before, None), **files, new: (None, files[new][1])}
+        found.append(patch._replace(files=files))
+    return found
+
+
+def _renames(place: Place, repo: Repo, patch: Patch) -> dict[str, str]:
+    """The lessons that a patch has under another name, new path to old: told by their field, or by their body."""
+    gone = _lessons(place, repo, {path: was for path, (was, now) in patch.files.items() if was and not now})
+    come = _lessons(place, repo, {path: now for path, (was, now) in patch.files.items() if now and not was})
+    found: dict[str, str] = {}
+    for new, lesson in come.items():
+        same = [old for old, row in gone.items() if row.slug == old_name(lesson)]
+        same = same or [old for old, row in gone.items() if row.rule == lesson.rule]
+        if len(same) == 1 and same[0] not in found.values():
+            found[new] = same[0]
+    return found
+
+
+def _lessons(place: Place, repo: Repo, entries: Mapping[str, str]) -> dict[str, Lesson]:
+    """The lessons among files, by path."""
+    data = zip(entries, git.blobs(repo, list(map(_oid, entries.values()))), strict=True)
+    read = {path: history.lesson_in(place, path, text) for path, text in data if history.lesson_of(place, path)}
+    return {path: lesson for path, lesson in read.items() if lesson}
+
+
+def old_name(lesson: Lesson) -> str:
+    """The name that a lesson had before, "" for none."""
+    return str(field_of(tree_of(lesson.text), "renamed_from") or "")
+
+
 def is_memory_path(place: Place, path: str) -> bool:
     """Whether a repository path is that of a lesson or the document."""
     return path == place.in_repo(place.document) or bool(history.lesson_of(place, path))

@@ -6,12 +6,12 @@ import re
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from learnloop_md import apply, branch, git, guard, leftout, lessonfile, patches, remotes, store, transplant
+from learnloop_md import apply, branch, git, guard, leftout, patches, remotes, store, transplant
 from learnloop_md.apply import Done
 from learnloop_md.commits import Asked
 from learnloop_md.errors import UnableError
 from learnloop_md.git import GitError, Repo
-from learnloop_md.history import trailer
+from learnloop_md.history import lesson_of, trailer
 from learnloop_md.lesson import free_slug
 from learnloop_md.patches import Outgoing, Patch
 from learnloop_md.place import Place
@@ -62,7 +62,7 @@ def propose(place: Place, asked: Asked, *, name: str = "", remote: str = "", pus
             branch.check_name(repo, name)
         made = made._replace(branch=known, pushed=bool(known) and _is_there(repo, there, known))
         if not known:
-            chosen = name or _free_name(repo, there, asked.today, carried)
+            chosen = name or _free_name(place, repo, there, asked.today, carried)
             made = made._replace(branch=chosen, commits=carried.commits, patches=carried.patches)
             if not asked.dry_run:
                 words = ["update-ref", "-m", "learnloop: propose", f"refs/heads/{chosen}", carried.tip]
@@ -87,19 +87,20 @@ def _goal(repo: Repo, remote: str, there: Known) -> tuple[Goal, tuple[str, ...]]
 
 def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing, list[str]]:
     """Everything that the tip does not have: our commits, the queue, and what is not committed."""
-    told = []
-    committed = []
+    told, committed, left_out = [], [], []
     for patch in patches.commits(place, repo, tip, only_memory=True):
         if patches.is_ours(place, repo, patch):
             committed.append(patch)
         else:
+            left_out.append(patch)
             told.append(f"left out, as it holds more than the memory: {patch}")
     staged, ledger = leftout.look(place, repo, done.memory.ledger)
     waiting, state = patches.queued(place, repo, ledger)
     rest = patches.uncommitted(place, repo, done, state, staged.all)
     free = leftout.without_entries(place, repo, staged, [*waiting, *rest], done.memory)
     told += leftout.told(place, staged)
-    return patches.outgoing(place, repo, [*committed, *free], done.memory), told
+    sent = patches.with_renames(place, repo, left_out, [*committed, *free])
+    return patches.outgoing(place, repo, sent, done.memory), told
 
 
 def _same(repo: Repo, goal: Goal, carried: Carried, name: str) -> str:
@@ -134,11 +135,15 @@ def _is_there(repo: Repo, there: Known, name: str) -> bool:
     return there.heads.get(name) == git.resolve(repo, f"refs/heads/{name}")
 
 
-def _free_name(repo: Repo, there: Known, day: str, carried: Carried) -> str:
+def _free_name(place: Place, repo: Repo, there: Known, day: str, carried: Carried) -> str:
     """A name that neither this repository nor the remote has."""
     taken = {ref.removeprefix("refs/heads/") for ref in remotes.tips(repo, "refs/heads")} | set(there.heads)
-    first = carried.patches[0]
-    named = [*trailer(first.message, "Lesson"), *(lessonfile.stem(path) for path in sorted(first.files))]
+    named = [
+        slug
+        for patch in carried.patches
+        for slug in (*trailer(patch.message, "Lesson"), *(lesson_of(place, path) for path in sorted(patch.files)))
+        if slug
+    ]
     gap = "-" if PREFIX in taken else "/"  # git keeps no branch below another branch
     for slug in (*(slug for slug in named if not guard.in_name(slug)), "memory"):
         name = free_slug(f"{PREFIX}{gap}{day}-{slug}", taken)

@@ -7,18 +7,17 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from learnloop_md import git, guard, history, lessonfile, memory, mergestate, merging, plumbing, walk
-from learnloop_md.carry import tree_of
 from learnloop_md.errors import UnableError
 from learnloop_md.git import Delta, Repo
 from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lessonfile import Reading
 from learnloop_md.memory import Memory
 from learnloop_md.merging import UnreadableSideError
-from learnloop_md.patches import Outgoing, Patch, is_memory_path
+from learnloop_md.patches import Outgoing, Patch, is_memory_path, old_name
 from learnloop_md.place import Place
 from learnloop_md.plan import naming
 from learnloop_md.store import Files
-from learnloop_md.tree import Field, field_of
+from learnloop_md.tree import Field
 
 Tree = dict[str, str]  # "mode blob" by repository path
 
@@ -141,7 +140,7 @@ class _Transplant:
         found = []
         for new, (before, after) in patch.files.items():
             lesson = self._reading(new, self._bytes(after)) if before is None and self._is_lesson(new) else None
-            old = _beside(new, _old_name(lesson)) if lesson and _old_name(lesson) else ""
+            old = _beside(new, old_name(lesson)) if lesson and old_name(lesson) else ""
             was, goes = patch.files.get(old, (None, ""))
             if was and goes is None and new not in self.now and self.now.get(old) not in (None, was):
                 found.append((old, new))
@@ -182,7 +181,7 @@ class _Transplant:
             self.notices.append(f"{self.goal.name} has another lesson {slug}: yours is {self.names[slug]} now")
         elif before and after and path not in self.now:
             rows = self._memory().lessons.values()
-            renamed = [row.slug for row in rows if _old_name(row) == slug]
+            renamed = [row.slug for row in rows if old_name(row) == slug]
             if len(renamed) == 1:
                 self.names[slug] = renamed[0]
                 self.notices.append(f"{slug} is called {renamed[0]} on {self.goal.name}")
@@ -366,11 +365,6 @@ class _Transplant:
 def _beside(path: str, slug: str) -> str:
     """The path of a lesson in the folder of another one."""
     return f"{path.rpartition('/')[0]}/{slug}.md".lstrip("/")
-
-
-def _old_name(lesson: Lesson) -> str:
-    """The name that a lesson had before, "" for none."""
-    return str(field_of(tree_of(lesson.text), "renamed_from") or "")
 
 
 def _words(lesson: Lesson | None) -> str:

@@ -276,6 +276,26 @@ def test_only_the_lessons_of_a_feature_branch_get_in(ours: Clone) -> None:
     assert git(ours.root, "merge-base", "origin/main", branch) == git(ours.root, "rev-parse", "origin/main")
 
 
+def test_a_lesson_renamed_with_code_is_proposed_under_its_new_name_alone(ours: Clone, bare: Path) -> None:
+    """The commit is left out, as it holds code; what changed later takes the rename along, or it would stand twice."""
+    ours.note("Stage files by name.")
+    git(ours.root, "push", "-q", "origin", "main")
+    for old, new in (("stage-files-by-name", "staging"), ("staging", "stage")):
+        git(ours.root, "mv", f"{MEMORY}/{old}.md", f"{MEMORY}/{new}.md")
+        (ours.root / "app.py").write_text(f"x = '{new}'\n")
+        git(ours.root, "add", "app.py")
+        git(ours.root, "commit", "-q", "-m", "Both at once")
+    assert ours.propose().json["action"] == "unchanged"  # no word of a lesson changed yet
+    assert ours.run("confirm", "stage", "--run", "r2").code == 0
+    branch = ours.proposed()
+    assert ours.changed(branch) == {"stage.md", "MEMORY.md"}
+    there = git(ours.root, "ls-tree", "--name-only", f"{branch}:{MEMORY}").split()
+    assert [name for name in there if name.startswith("stag")] == ["stage.md"]
+    assert "run: r2" in ours.show(branch, "stage.md")
+    assert ours.show(branch, "MEMORY.md").count("stage.md") == 1
+    assert "stage-files" not in ours.show(branch, "MEMORY.md")
+
+
 def test_the_author_and_the_words_of_a_commit_are_kept(ours: Clone) -> None:
     """log and undo recognise the commits of a proposal."""
     ours.note("Stage files by name.")
