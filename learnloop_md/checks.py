@@ -355,6 +355,9 @@ def _notebook_findings(memory: Memory) -> list[Finding]:
         seen.setdefault(entry.slug, entry.start + 1)
         for n, label in notebook.strange_fields(entry):
             found.append(Finding(name, n, "unknown-field", WARNING, f"{label!r} is not a field of the contract"))
+        for n, label in notebook.doubled_fields(entry):
+            message = f"{entry.slug} has a field {label!r} before this one: the first counts, take one of them out"
+            found.append(Finding(name, n, "duplicate-field", ERROR, message))
         lesson = memory.lessons.get(entry.slug)
         for field in ("why", "rule", "how", "tags"):
             if lesson and field not in entry.claims and notebook.claims_of(lesson)[field]:

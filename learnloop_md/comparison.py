@@ -18,7 +18,7 @@ CODES = frozenset(
     (
         "added-twice archive-note-target autonomy-shaped bad-confidence bad-name bad-number bad-settings bad-type "
         "bidi-control blank-name conflict conflict-markers confusable-name contract-missing contradiction "
-        "control-char dangling-line duplicate-entry duplicate-id duplicate-line duplicate-slug empty "
+        "control-char dangling-line duplicate-entry duplicate-field duplicate-id duplicate-line duplicate-slug empty "
         "exfiltration-shaped field-missing field-too-long file-too-large forge-conflict frontmatter-not-mapping "
         "frontmatter-unclosed graduation-due hardlink head-not-editable head-not-yaml hidden-unicode import-missing "
         "index-over-budget index-over-limit instruction-shaped invalid-skill learnings-too-long learnings-unmentioned "

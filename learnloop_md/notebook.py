@@ -83,12 +83,25 @@ def zone_heading(line: str) -> re.Match[str] | None:
 
 def strange_fields(entry: Entry) -> list[tuple[int, str]]:
     """Lines (from 1) that look like fields of the entry but are none of the contract's."""
-    found = []
-    for n, line in enumerate(entry.lines):
-        match = _FIELD.fullmatch(line.rstrip("\r\n")) if n else None
-        if match and match["label"].strip().lower() not in _NAMES and len(match["label"]) < 24:
-            found.append((entry.start + n + 1, match["label"]))
+    rows = _labels(entry)
+    return [(n, label) for n, label in rows if label.strip().lower() not in _NAMES and len(label) < 24]
+
+
+def doubled_fields(entry: Entry) -> list[tuple[int, str]]:
+    """Lines (from 1) with a field of the contract that an earlier line of the entry has: only that one counts."""
+    found, seen = [], set[str]()
+    for n, label in _labels(entry):
+        name = _NAMES.get(label.strip().lower(), "")
+        if name in seen:
+            found.append((n, label.strip()))
+        seen |= {name} - {""}
     return found
+
+
+def _labels(entry: Entry) -> list[tuple[int, str]]:
+    below = enumerate(scan("\n" + "".join(entry.lines[1:])))  # a leading line, so that no head is seen
+    rows = ((n, _FIELD.fullmatch(line.text)) for n, line in below if n and line.place == "text")
+    return [(entry.start + n + 1, match["label"]) for n, match in rows if match]
 
 
 def strange_labels(raw: str) -> set[str]:

@@ -321,6 +321,17 @@ def test_a_renamed_field_is_found(skill: Path, learnloop: Run) -> None:
     assert {"unknown-field", "field-missing"} <= set(codes(learnloop))
 
 
+def test_a_field_that_stands_twice_is_found(skill: Path, learnloop: Run) -> None:
+    """R002-61, docs/merges.md: two rewordings of one field, of which only the first counts."""
+    document = skill / "references" / "memory.md"
+    edit(document, "- Lesson:", "- Lesson: Another wording.\n- **Lesson:**")
+    line = document.read_text().splitlines().index("- Lesson: Another wording.") + 2
+    ran = learnloop("check", cwd=skill)
+    assert f"memory.md:{line}: duplicate-field error" in ran.out, ran.out
+    edit(document, "- **Lesson:**", "```\n- Lesson: code\n```\n- Rule of thumb:")
+    assert "duplicate-field" not in codes(learnloop)
+
+
 def test_a_lost_entry_is_found(skill: Path, learnloop: Run) -> None:
     """R002-62."""
     text = (skill / "references" / "memory.md").read_text()
