@@ -183,7 +183,8 @@ class Commits:
         """Which changes wait for another branch, in words; "" for none."""
         named = ", ".join(guard.unsecret(elsewhere.subject(item)) for item in self.elsewhere)
         number = "1 queued change waits" if len(self.elsewhere) == 1 else f"{len(self.elsewhere)} queued changes wait"
-        return f"{number} for the branch it was made on ({named}): HEAD has not what it changes" if named else ""
+        made_on = "the branch it was made on" if len(self.elsewhere) == 1 else "the branches they were made on"
+        return f"{number} for {made_on} ({named}): HEAD has not what it changes" if named else ""
 
     @property
     def waits(self) -> str:

@@ -287,9 +287,11 @@ def find_slug(memory: Memory, name: str) -> str:
             mend if hurt.reason in trust.ACCEPTABLE else "mend the file first",
             code="quarantined",
         )
-    hint = (
-        f"did you mean {close[0]}?" if (close := _close(wanted, memory.lessons)) else "learnloop show --all lists them"
-    )
+    hint = "learnloop show --all lists them"
+    if memory.ledger and wanted in memory.ledger.agreed and memory.place.repo:
+        hint = f"its file is gone: learnloop restore {wanted} brings it back"
+    elif close := _close(wanted, memory.lessons):
+        hint = f"did you mean {close[0]}?"
     raise UsageError(f"there is no lesson {name!r}", hint, code="unknown-lesson")
 
 

@@ -148,7 +148,7 @@ def _integrate(place: Place, repo: Repo, asked: Asked, goal: _Upstream) -> tuple
         push = f"merge it once more and push: git pull --no-rebase {goal.remote} {goal.branch}, then git push"
         hint = push if whole else f"make it one line of commits: git rebase {goal}; {_PRIVATE}"
         raise UnableError(f"HEAD holds a merge that {goal} does not have", hint, code="unsent-merge")
-    way_out = f"merge by hand: git merge {goal}, then learnloop sync; nothing was changed"
+    way_out = f"merge by hand: git merge {goal}, learnloop sync --resolve, git commit; nothing was changed"
     carried = transplant.carry(place, repo, Goal(goal.tip, str(goal), way_out), sent, done.memory)
     new = carried.tip
     came = git.out(repo.root, "rev-list", "--count", goal.tip, *([f"^{head}"] if head else [])) if goal.tip else "0"

@@ -7,8 +7,8 @@ import os
 import shlex
 from pathlib import Path
 
-from learnloop_md import codify, elsewhere, git, history, lessonfile, reversal, store
-from learnloop_md.errors import UnableError
+from learnloop_md import codify, elsewhere, git, history, lessonfile, memory, reversal, store
+from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.lesson import Lesson, merged_events
 from learnloop_md.life import Outcome
 from learnloop_md.place import Place
@@ -234,12 +234,22 @@ def _refuse_untold(place: Place, ledger: Ledger) -> None:
         )
 
 
+def _refuse_private(place: Place, what: str) -> None:
+    """Raises UnableError for a lesson that git does not have."""
+    if slug := memory.meant(lessonfile.stem(what), memory.load(place).private):
+        raise UnableError(f"{slug} is private: git has no history of it", "edit its file yourself", code="private")
+
+
 def reversal_of(place: Place, what: str) -> Reversal:
     """What `undo WHAT` takes back."""
     ledger = store.load_ledger(place)
     if ledger and not what and not ledger.until:
         _refuse_untold(place, ledger)
-    found = reversal.reversal(place, what)
+    try:
+        found = reversal.reversal(place, what)
+    except UsageError:
+        _refuse_private(place, what)
+        raise
     is_later = ledger and not what and ledger.until  # what the history tells last may be older than that all the same
     if ledger and is_later and place.repo and git.is_ancestor(place.repo, found.parts[0].step.commit, ledger.until):
         _refuse_untold(place, ledger)

@@ -262,6 +262,8 @@ def test_a_private_change_is_not_mistaken_for_the_one_before(noted: Path, repo: 
     learnloop("note", "Ada prefers short answers.", "--type", "user", cwd=repo)
     ran = learnloop("undo", cwd=repo)
     assert (ran.code, ran.err.count("\n"), (noted / f"{SLUG}.md").exists()) == (4, 1, True)
+    ran = learnloop("undo", "ada", cwd=repo)  # by the beginning of its name
+    assert (ran.code, "ada-prefers-short-answers is private: git has no history of it" in ran.err) == (4, True), ran.err
     learnloop("pin", SLUG, cwd=repo)
     assert learnloop("undo", cwd=repo).code == 0
 
