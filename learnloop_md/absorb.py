@@ -56,6 +56,7 @@ class Report(NamedTuple):
     dangling: tuple[str, ...]  # paths that MEMORY.md names and that do not exist
     what: tuple[str, ...]  # one line for each thing that was absorbed
     waiting: tuple[tuple[str, Quarantined], ...] = ()  # slugs whose entry another author wrote (trust = "own")
+    went: tuple[str, ...] = ()  # slugs that no commit of HEAD's has any more, though nobody took them away here
 
     @property
     def left(self) -> set[str]:
@@ -95,6 +96,7 @@ class Absorber:
         self.before: dict[str, Lesson] = {}
         self.conflicts: list[Conflict] = []
         self.what: dict[str, list[str]] = {}
+        self.went: dict[str, Agreed] = {}
 
     def run(self) -> Report:
         """Absorb everything; nothing where the document cannot be read: nobody knows then what it says."""
@@ -118,7 +120,7 @@ class Absorber:
         self.draft.knew(self.before)
         what = tuple(line for lines in self.what.values() for line in lines)
         waiting = tuple(self.waiting.items())
-        report = Report(tuple(self.what), tuple(self.conflicts), self._dangling(gone), what, waiting)
+        report = Report(tuple(self.what), tuple(self.conflicts), self._dangling(gone), what, waiting, self._went())
         self.draft.skip |= report.left
         return report
 
@@ -216,8 +218,19 @@ class Absorber:
             self.before[slug] = lesson
         edits = self._entry_edits(slug, entry, row, lesson) if lesson and entry and row.entry else {}
         self.conflicts += [Conflict(slug, field, _shown(value), "(removed)") for field, value in edits.items()]
-        if not edits and (row.path in self.removed_paths or not self.with_git):  # else git took it: another branch
+        if edits:
+            return
+        if row.path in self.removed_paths or not self.with_git:
             self._say(slug, f"{slug} was removed by hand")
+        else:  # another commit has it not
+            self.went[slug] = row
+
+    def _went(self) -> tuple[str, ...]:
+        """The lessons that other commits have not, without those that they have under another name."""
+        rows = self.memory.lessons.values() if self.went else ()
+        names = {field_of(tree_of(row.text), "renamed_from") for row in rows}
+        bodies = {_body(row.text) for row in rows}
+        return tuple(slug for slug, row in self.went.items() if slug not in names and _body(row.text) not in bodies)
 
     # --- one lesson ---------------------------------------------------------------------------------------
 

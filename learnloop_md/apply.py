@@ -17,6 +17,7 @@ from learnloop_md import (
     journal,
     lessonfile,
     memory,
+    mistaken,
     plumbing,
     store,
     trust,
@@ -288,18 +289,20 @@ class _Session:
             del own[place.document]
             self.waits = f"{place.document} waits: {why}"
             self.commits.notices += [] if self.asked.dry_run else [self.waits]
+        sides = self._sides(elsewhere=elsewhere)
         report = Absorber(
             draft,
             author=self.author,
             base_of=self._base_of,
             removed=removed,
-            sides=self._sides(elsewhere=elsewhere),
+            sides=sides,
             with_git=bool(place.repo),
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
             is_gone=lambda path: place.is_lesson(path) and history.is_gone(place, path),
         ).run()
+        self._tell_merged(sides, report.went)
         if gone.get(place.values):
             report = report._replace(what=(*report.what, f"{Path(place.values).name} was removed by hand"))
         self._refuse_gone(loaded, [path for path in removed if lessonfile.stem(path) in report.slugs])
@@ -312,6 +315,18 @@ class _Session:
         if loaded.blocked is None:
             draft.cut("absorb", slugs, "\n".join(report.what) or (f"edited by hand: {', '.join(own)}" if own else ""))
         return report
+
+    def _tell_merged(self, sides: Sides, went: Sequence[str]) -> None:
+        """Say what commits that came in took along: lessons that are gone, and those that a merge took for others."""
+        rows = mistaken.mistaken(self.place) if sides.revisions else []
+        said = [f"{row.told}; learnloop sync --resolve parts them" for row in rows]
+        went = [slug for slug in went if slug not in {lessonfile.stem(row.gone) for row in rows}]
+        if went and not self._is_elsewhere():
+            more = f" and {len(went) - 5} more" if len(went) > 5 else ""
+            said.append(
+                f"gone with what came in: {', '.join(went[:5])}{more}; learnloop restore {went[0]} brings it back"
+            )
+        self.commits.notices += map(guard.unsecret, said)
 
     def _refuse_gone(self, loaded: Memory, removed: Sequence[str]) -> None:
         """Raises UnableError where all lessons of HEAD, two or more, are gone from the disk at once.

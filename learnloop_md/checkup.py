@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from learnloop_md import checks, git, memory, objections, sides, standing, store, target
+from learnloop_md import checks, git, memory, mistaken, objections, sides, standing, store, target
 from learnloop_md.answer import Answer, visible
 from learnloop_md.calls import Call
 from learnloop_md.errors import UnableError, UsageError
@@ -139,6 +139,9 @@ def tree_findings(place: Place, call: Call, notices: list[str]) -> list[checks.F
     loaded = memory.load(place, scan_all=True)
     found = checks.findings(loaded, read_other, absorbed.conflicts, between=_between(place, notices))
     rows = [checks.Finding(row.path, row.line, row.reason, checks.WARNING, row.message) for _, row in absorbed.waiting]
+    for row in mistaken.mistaken(place):
+        message = f"{row.told}; learnloop sync --resolve parts them"
+        rows.append(checks.Finding(row.path, 1, "mistaken-lesson", checks.ERROR, message))
     found = sorted({*found, *rows, *checks.doubled_rules(loaded, target.standing(place))})
     if store.is_open_to_all(place.folder):
         message = "everybody on this machine may write here: chmod o-w takes that away"

@@ -50,6 +50,18 @@ def merge(path: str, base: str, ours: str, theirs: str) -> Woven:
     return Woven(head.join(parts._replace(body=body.text)) if parts else body.text, body.clean)
 
 
+def newcomer(path: str, base: str, ours: str, theirs: str) -> str:
+    """The side, "ours" or "theirs", that has a new lesson which git takes for the base's renamed, "" for neither.
+
+    Raises HeadError where a side cannot be read.
+    """
+    was, *sides = (_read(path, text) for text in (base, ours, theirs))
+    if sides[0].lesson.name == sides[1].lesson.name:
+        return ""
+    new = [name for name, side in zip(("ours", "theirs"), sides, strict=True) if _is_another(was, side)]
+    return new[0] if len(new) == 1 else ""
+
+
 def _is_another(was: _Side, side: _Side) -> bool:
     """Whether a side has a lesson of other words under another name: git takes a file that came for one that went."""
     is_renamed = side.field("renamed_from") is not None or side.lesson.name == was.lesson.name

@@ -74,6 +74,19 @@ def _state(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Merged:
     raise UnreadableSideError(f"{path}:{line}: {message}", "settle the conflict by hand", code=code)
 
 
+def parted(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tuple[bytes, bytes] | None:
+    """The lesson that is new on one side, and the older one, changed on the other, for which git took it; else None."""
+    from learnloop_md import mergelesson  # lazy: as the others
+
+    if base is None or ours is None or theirs is None:
+        return None
+    try:
+        new = mergelesson.newcomer(path, *(_text(path, side) for side in (base, ours, theirs)))
+    except (HeadError, UnreadableSideError):
+        return None
+    return {"": None, "ours": (ours, theirs), "theirs": (theirs, ours)}[new]
+
+
 def _text(path: str, data: bytes) -> str:
     text = lessonfile.decode(path, data)
     if isinstance(text, Quarantined):

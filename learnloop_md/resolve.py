@@ -11,12 +11,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from learnloop_md import git, guard, index, lessonfile, markers, memory, mergestate, merging, notebook, plumbing, store
+from learnloop_md import (
+    git,
+    guard,
+    index,
+    lessonfile,
+    markers,
+    memory,
+    mergestate,
+    merging,
+    mistaken,
+    notebook,
+    plumbing,
+    store,
+)
 from learnloop_md.carry import tree_of
-from learnloop_md.lesson import Lesson, fold, free_slug
+from learnloop_md.lesson import Lesson, fold, free_slug, slugify
 from learnloop_md.lines import conflict_line
 from learnloop_md.markers import Sides
 from learnloop_md.memory import Memory
+from learnloop_md.mistaken import Mistaken
 from learnloop_md.place import Place
 from learnloop_md.tree import field_of
 
@@ -27,6 +41,7 @@ class Resolved(NamedTuple):
     files: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
     notices: tuple[str, ...]
+    was_open: bool = False  # git's index held files in conflict
 
 
 def resolve(place: Place) -> Resolved:
@@ -39,7 +54,7 @@ def resolve(place: Place) -> Resolved:
         work.restage()
         left = tuple((guard.unsecret_path(path), why) for path, why in work.left)
         files = tuple(map(guard.unsecret_path, dict.fromkeys(work.files)))
-        return Resolved(files, left, tuple(map(guard.unsecret, work.notices)))
+        return Resolved(files, left, tuple(map(guard.unsecret, work.notices)), bool(work.open))
 
 
 class _Work:
@@ -64,15 +79,60 @@ class _Work:
                     self.left.append((path, "nothing tells its sides: settle what stands between the markers"))
                 else:
                     self._keep(path)
+            elif pair := merging.parted(path, *sides):
+                self._part(path, *pair)
             elif sides.base is None and (other := self._another(path, sides)):
-                if self._put(path, sides.ours):
-                    slug = lessonfile.stem(other[0])
-                    self.notices.append(f"two lessons were named {lessonfile.stem(path)}: theirs is {slug} now")
-                    self._put(*other)
-                    self.added.append(other[0])
-                    self.parted[path] = other[0]
-            else:
-                self._merge("lesson", path, sides)
+                self._name_apart(path, sides.ours, other)
+            elif self._merge("lesson", path, sides):
+                self._tell_kept(path, sides)
+        for row in mistaken.mistaken(self.place):
+            self._part_merged(row)
+
+    def _name_apart(self, path: str, ours: bytes | None, other: tuple[str, bytes]) -> None:
+        """Two lessons of one name: ours keeps it, theirs has another."""
+        if self._put(path, ours):
+            slug = lessonfile.stem(other[0])
+            self.notices.append(f"two lessons were named {lessonfile.stem(path)}: theirs is {slug} now")
+            self._put(*other)
+            self.added.append(other[0])
+            self.parted[path] = other[0]
+
+    def _tell_kept(self, path: str, sides: Sides) -> None:
+        """Say that a lesson stays which one side removed and the other changed."""
+        if sides.base and (sides.ours is None) != (sides.theirs is None):
+            slug = lessonfile.stem(path)
+            way_out = f"learnloop forget {slug} takes it out of force"
+            self.notices.append(f"{slug} was removed on one side and changed on the other: it is kept; {way_out}")
+
+    def _part(self, path: str, new: bytes, old: bytes) -> None:
+        """Two lessons that git took for one, in a merge that is open: each in a file of its own."""
+        lesson = _lesson(path, old)
+        gone = str(Path(path).with_name(f"{slugify(lesson.name) if lesson else ''}.md"))
+        row = Mistaken(path, gone, store.read_bytes(self.place.folder / path) or b"", new, old)
+        if store.read_bytes(self.place.folder / gone) not in (None, old):
+            self.left.append((path, f"{row.told}, but another lesson stands in {gone} now: settle it by hand"))
+        elif self._put(path, new):
+            self._back(row)
+
+    def _part_merged(self, row: Mistaken) -> None:
+        """Two lessons of which a finished merge made one: the older one comes back, and its changes with it."""
+        here = store.read_bytes(self.place.folder / row.path)
+        try:
+            parted = merging.merge("lesson", row.path, row.merged, here, row.new) if here else None
+        except merging.UnreadableSideError:
+            parted = merging.Merged(here, clean=False)
+        if parted and not parted.clean:
+            what = f"what was changed in {row.gone}, which is back, stands in this file too"
+            self.left.append((row.path, f"{what}: take it out by hand"))
+        elif parted:
+            self._put(row.path, parted.content)
+        self._back(row)
+
+    def _back(self, row: Mistaken) -> None:
+        self._put(row.gone, row.old)
+        self.added.append(row.gone)
+        new, old = (lessonfile.stem(path) for path in (row.path, row.gone))
+        self.notices.append(f"git took {new} for {old} renamed: {old} is back")
 
     def state(self) -> None:
         """The state by its keys; a key that both sides set otherwise is for a person."""

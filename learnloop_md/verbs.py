@@ -367,6 +367,11 @@ def _resolve(call: Call) -> Answer:
     if operation:
         said.append(f"{operation} is in progress: git add what else you settled, then let git continue")
         return Answer("\n".join(said), {"action": "resolved", "commits": [], **data}, notices)
+    if found.was_open:
+        said.append(
+            "nothing tells git what this conflict is of (a squash, a stash): git commit it, then learnloop sync"
+        )
+        return Answer("\n".join(said), {"action": "resolved", "commits": [], **data}, notices)
     answer = _synced(call, place)
     text = "\n".join([*said, answer.text])
     return answer._replace(text=text, data={**answer.data, **data}, notices=(*notices, *answer.notices))

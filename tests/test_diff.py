@@ -709,7 +709,8 @@ def test_every_code_of_a_finding_may_be_failed_on() -> None:
     """pull-requests: `--fail-on` takes a code or its first words."""
     making = r'(?:Finding|Found|Quarantined|Poison|Weakness|said)\([^()"]*"([a-z0-9]+(?:-[a-z0-9]+)+)"'
     sources = [path.read_text("utf-8") for path in (ROOT / "learnloop_md").glob("*.py")]
-    made = {code for text in sources for code in re.findall(making, text)} - {"rolled-back", "warn-permissions"}
+    of_this_clone = {"mistaken-lesson", "rolled-back", "warn-permissions"}  # nothing that two states tell
+    made = {code for text in sources for code in re.findall(making, text)} - of_this_clone
     assert len(made) > 40
     assert [code for code in sorted(made) if not is_known(code)] == []
 

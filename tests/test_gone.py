@@ -38,6 +38,47 @@ def test_a_removed_memory_is_brought_back_by_the_command_that_is_named(
     assert "in step" in learnloop("sync", cwd=repo).out
 
 
+@pytest.mark.parametrize("way", [("merge", "-q", "--no-edit", "side"), ("merge", "-q", "--squash", "side")])
+def test_a_lesson_that_goes_with_commits_from_elsewhere_is_named_once_and_comes_back_whole(
+    held: Path, repo: Path, learnloop: Run, way: tuple[str, ...]
+) -> None:
+    """Design §6: nothing is lost silently, and what comes back is the newest that any branch had."""
+    git(repo, "checkout", "-q", "-b", "side")
+    (held / "brew-tea-first.md").unlink()
+    learnloop("sync", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    assert "gone" not in learnloop("sync", cwd=repo).err
+    learnloop("confirm", "stage-files-by-name", cwd=repo)
+    git(repo, *way)
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Squash")
+    told = "gone with what came in: brew-tea-first; learnloop restore brew-tea-first brings it back"
+    assert told in learnloop("sync", cwd=repo).err
+    assert "gone" not in learnloop("sync", cwd=repo).err
+    assert learnloop("restore", "brew-tea-first", cwd=repo).code == 0
+    assert "Brew tea first." in (held / "brew-tea-first.md").read_text()
+
+
+@pytest.mark.parametrize("words", [("rename", "brew-tea-first", "tea"), ("archive", "brew-tea-first")])
+def test_a_lesson_whose_file_was_just_removed_is_named_with_the_way_back(
+    held: Path, repo: Path, learnloop: Run, words: tuple[str, ...]
+) -> None:
+    (held / "brew-tea-first.md").unlink()
+    ran = learnloop(*words, cwd=repo)
+    assert (ran.code, "learnloop restore brew-tea-first brings it back" in ran.err) == (2, True), ran.err
+    assert learnloop("restore", "brew-tea-first", cwd=repo).code == 0
+
+
+def test_a_lesson_that_is_renamed_elsewhere_is_not_gone(held: Path, repo: Path, learnloop: Run) -> None:
+    git(repo, "checkout", "-q", "-b", "side")
+    learnloop("rename", "brew-tea-first", "tea", cwd=repo)
+    git(repo, "mv", ".claude/memory/stage-files-by-name.md", ".claude/memory/staging.md")
+    git(repo, "commit", "-q", "-m", "Rename by hand")
+    git(repo, "checkout", "-q", "main")
+    learnloop("sync", cwd=repo)
+    git(repo, "merge", "-q", "side")
+    assert "gone" not in learnloop("sync", cwd=repo).err
+
+
 def test_the_way_back_is_told_from_below_the_root_too(held: Path, repo: Path, learnloop: Run) -> None:
     shutil.rmtree(held)
     (repo / "src").mkdir()

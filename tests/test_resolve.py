@@ -220,6 +220,117 @@ def test_two_lessons_of_one_name_both_live(tmp_path: Path, learnloop: Run) -> No
     assert git(made.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize("how", [("merge", "--squash", "theirs"), ("cherry-pick", "-n", "theirs")], ids=lambda h: h[0])
+def test_a_conflict_of_which_git_keeps_no_sign_is_a_persons_to_commit(
+    tmp_path: Path, learnloop: Run, how: tuple[str, ...]
+) -> None:
+    """Design §6: a squash and a pick without a commit leave only files in conflict; none of ours comes between."""
+    made = branches(tmp_path / "repo", BOTH_ADD)
+    git(made.root, "checkout", "-q", "ours")
+    learnloop("sync", "--memory", str(made.folder), cwd=made.root)
+    assert run(made.root, *how)[0] == 1
+    head = git(made.root, "rev-parse", "HEAD")
+    ran = resolved(made, learnloop)
+    assert (ran.code, "git commit it, then learnloop sync" in ran.out) == (0, True), ran
+    assert (git(made.root, "rev-parse", "HEAD"), unmerged(made)) == (head, [])
+    git(made.root, "commit", "-q", "-m", "Squash")
+    assert git(made.root, "status", "--porcelain") == ""
+    assert BOTH_ADD.holds(result(made, clean=True))
+    assert "in step" in learnloop("sync", "--memory", str(made.folder), cwd=made.root).out
+
+
+@pytest.mark.parametrize("removed", ["ours", "theirs"])
+def test_a_lesson_that_one_side_removed_and_the_other_changed_is_told_as_kept(
+    tmp_path: Path, learnloop: Run, removed: str
+) -> None:
+    changed: dict[str, str | None] = {"a.md": lesson("a", "r1", "r2")}
+    sides: list[dict[str, str | None]] = [{"a.md": None}, changed] if removed == "ours" else [changed, {"a.md": None}]
+    made = branches(tmp_path / "repo", Scenario("", BASE, sides[0], sides[1], lambda r: True))
+    made.joined("merge")
+    assert "a was removed on one side and changed on the other: it is kept" in resolved(made, learnloop).err
+    assert "r2" in (made.folder / "a.md").read_text()
+
+
+TOLD = "git took n for b renamed"
+
+
+@pytest.fixture(params=["", "driven"])
+def mistaken(request: pytest.FixtureRequest, tmp_path: Path, learnloop: Run) -> Branches:
+    """A lesson that theirs removed, with another like it, and that ours confirmed: with our drivers, and without."""
+    base = {**BASE, "b.md": lesson("b", "r1", rule="Pin the image."), "MEMORY.md": memory("", "ab")}
+    ours: dict[str, str | None] = {"b.md": lesson("b", "r1", rule="Pin the image.", confirmed="r7")}
+    theirs: dict[str, str | None] = {
+        "b.md": None,
+        "n.md": lesson("n", "r1", rule="Pull it first."),
+        "MEMORY.md": memory("", "an"),
+    }
+    scenario = Scenario("", base, ours, theirs, lambda r: True)
+    if request.param:
+        return with_drivers(tmp_path / "repo", scenario, learnloop)
+    return branches(tmp_path / "repo", scenario)
+
+
+def both_apart(made: Branches) -> bool:
+    """Whether each of the two lessons is as its side had it, with its line."""
+    b, n = ((made.folder / f"{name}.md").read_text() for name in "bn")
+    lines = [(made.folder / "MEMORY.md").read_text().count(f"({name}.md)") for name in "bn"]
+    return ("run: r7" in b, "run: r7" in n, "Pull" in n, lines) == (True, False, True, [1, 1])
+
+
+@pytest.mark.parametrize("into", ["ours", "theirs"])
+def test_two_lessons_that_git_took_for_one_are_parted(mistaken: Branches, learnloop: Run, into: str) -> None:
+    """Design §6: without a driver git merges it clean, the change in the wrong lesson: check and sync say so."""
+    made, other = mistaken, {"ours": "theirs", "theirs": "ours"}[into]
+    git(made.root, "checkout", "-q", into)
+    learnloop("sync", "--memory", str(made.folder), cwd=made.root)
+    code, _ = run(made.root, "merge", "--no-edit", other)
+    if code == 0:
+        assert TOLD in learnloop("sync", "--memory", str(made.folder), cwd=made.root).err
+        learnloop("confirm", "n", "--run", "r8", "--memory", str(made.folder), cwd=made.root)
+        found = learnloop("check", "--memory", str(made.folder), cwd=made.root)
+        assert (found.code, f"mistaken-lesson error: {TOLD}" in found.out) == (1, True)
+    ran = resolved(made, learnloop)
+    assert (ran.code, "git took n for b renamed: b is back" in ran.err) == (0, True), ran
+    assert both_apart(made)
+    run(made.root, "commit", "--no-edit")
+    assert git(made.root, "status", "--porcelain") == ""
+    after = learnloop("check", "--memory", str(made.folder), cwd=made.root)
+    assert (after.code, "mistaken" in after.out, unmerged(made)) == (0, False, []), after
+    assert "was confirmed" not in resolved(made, learnloop).err
+    assert both_apart(made)
+
+
+def test_a_lesson_taken_for_another_is_left_alone_once_a_person_saw_to_it(tmp_path: Path, learnloop: Run) -> None:
+    """It was brought back, and removed again: that is what somebody wants."""
+    base = {"b.md": lesson("b", "r1", rule="Pin the image."), "MEMORY.md": memory("", "b")}
+    ours: dict[str, str | None] = {"b.md": lesson("b", "r1", rule="Pin the image.", confirmed="r7")}
+    new = lesson("n", "r1", rule="Pull it first.")
+    made = branches(tmp_path / "repo", Scenario("", base, ours, {"b.md": None, "n.md": new}, lambda r: True))
+    assert made.joined("merge").clean
+    resolved(made, learnloop)
+    git(made.root, "rm", "-q", "mem/b.md")
+    git(made.root, "commit", "-q", "-m", "No more of it")
+    ran = resolved(made, learnloop)
+    assert (ran.code, TOLD in ran.err, (made.folder / "b.md").exists()) == (0, False, False), ran
+
+
+def test_what_a_person_reworded_of_a_lesson_taken_for_another_stays(tmp_path: Path, learnloop: Run) -> None:
+    """The older lesson is back, and the new one's words are for the person who changed them since to part."""
+    base = {"b.md": lesson("b", "r1", rule="Pin the image."), "MEMORY.md": memory("", "b")}
+    ours: dict[str, str | None] = {"b.md": lesson("b", "r1", rule="Pin the image.", why="The tag moved.")}
+    theirs: dict[str, str | None] = {"b.md": None, "n.md": lesson("n", "r1", rule="Pull it first.")}
+    made = branches(tmp_path / "repo", Scenario("", base, ours, theirs, lambda r: True))
+    assert made.joined("merge").clean
+    file = made.folder / "n.md"
+    assert "The tag moved." in file.read_text()
+    file.write_text(file.read_text().replace("moved", "moved twice"))
+    git(made.root, "commit", "-q", "-a", "-m", "Reword")
+    before = file.read_text()
+    ran = resolved(made, learnloop)
+    assert (ran.code, "what was changed in b.md, which is back, stands in this file too" in ran.err) == (1, True), ran
+    assert (file.read_text(), "The tag moved." in (made.folder / "b.md").read_text()) == (before, True)
+
+
 def test_two_lessons_of_one_name_stay_two_when_it_is_run_again(tmp_path: Path, learnloop: Run) -> None:
     """Somebody's lock kept the index as it was: theirs has its free name already."""
     sides: list[dict[str, str | None]] = [
