@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from git import Repo as GitPython
 
 LOOK_BACK = 200  # commits
-_LINE_BACK = 20  # commits of one lesson's file: a line that stayed behind stayed behind lately
+_LINE_BACK = 20  # of one lesson's file: a line that stayed behind stayed behind lately
 CUT = "the history is cut off: its oldest commit stands for all before it (shallow clone: git fetch --unshallow)"
 _TRANSPLANTED = 20  # commits of the document: a command follows a rebase soon
 

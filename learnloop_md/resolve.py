@@ -164,7 +164,8 @@ class _Work:
 
     def _stepped(self, after: Memory) -> str:
         """The document with one entry for what it said twice or not yet; a line that a side took out stays out."""
-        concerned = _said_twice(after) | {lessonfile.stem(path) for path in (*self.parted, *self.added)}
+        rebuilt = (path for path in (*self.files, *self.added) if self.place.is_lesson(path))
+        concerned = _said_twice(after) | {lessonfile.stem(path) for path in (*self.parted, *rebuilt)}
         known = {slug: lesson for slug, lesson in after.lessons.items() if slug not in concerned}
         # Their one line was merged as one lesson's: it may have the words of the other.
         rows = [(after.lessons.get(lessonfile.stem(path)), mine) for mine, path in self.parted.items()]

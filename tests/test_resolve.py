@@ -239,6 +239,24 @@ def test_a_conflict_of_which_git_keeps_no_sign_is_a_persons_to_commit(
     assert "in step" in learnloop("sync", "--memory", str(made.folder), cwd=made.root).out
 
 
+def test_the_line_of_a_rebuilt_lesson_stands_where_its_file_says(tmp_path: Path, learnloop: Run) -> None:
+    """Confirmed here, archived there: the lesson is a candidate again, which a squash leaves no sides to tell later."""
+    ours: dict[str, str | None] = {"a.md": lesson("a", "r1", confirmed="r7")}
+    archived = lesson("a", "r1", state="archived").replace("---\n\n", "  archive_note: No more.\n---\n\n")
+    theirs: dict[str, str | None] = {"a.md": archived, "MEMORY.md": memory("", "", "a")}
+    base = {"a.md": lesson("a", "r1"), "MEMORY.md": memory("", "a")}
+    made = branches(tmp_path / "repo", Scenario("", base, ours, theirs, lambda r: True))
+    git(made.root, "checkout", "-q", "ours")
+    run(made.root, "merge", "--squash", "theirs")
+    assert resolved(made, learnloop).code == 0
+    git(made.root, "commit", "-q", "-m", "Squash")
+    assert "in step" in learnloop("sync", "--memory", str(made.folder), cwd=made.root).out
+    text = (made.folder / "MEMORY.md").read_text()
+    assert "state: candidate" in (made.folder / "a.md").read_text()
+    assert text.index("## Candidate") < text.index("(a.md)"), text
+    assert "Archived" not in text.partition("(a.md)")[0], text
+
+
 @pytest.mark.parametrize("removed", ["ours", "theirs"])
 def test_a_lesson_that_one_side_removed_and_the_other_changed_is_told_as_kept(
     tmp_path: Path, learnloop: Run, removed: str
