@@ -97,6 +97,9 @@ class Absorber:
         self.conflicts: list[Conflict] = []
         self.what: dict[str, list[str]] = {}
         self.went: dict[str, Agreed] = {}
+        names = ((field_of(tree_of(row.text), "renamed_from"), slug) for slug, row in self.memory.lessons.items()
+                 if "renamed_from" in row.text)  # fmt: skip
+        self.called = {str(old): slug for old, slug in names if old}  # what lessons were called before
 
     def run(self) -> Report:
         """Absorb everything; nothing where the document cannot be read: nobody knows then what it says."""
@@ -104,17 +107,22 @@ class Absorber:
             return Report((), (), (), ())
         gone = self._gone()
         renamed = self._renames(gone)
+        late = self._named_late(renamed)
         for slug in sorted(self.memory.lessons):
             old = renamed.get(slug)
             entry = self.entries.pop(old, None) if old else None
             if entry and entry.path:  # one that only sounds like the old name is new
                 self.entries.setdefault(slug, entry)
             self._lesson(slug, gone.pop(old) if old else self._base(slug), old)
+            if slug in late:
+                known = self.before.get(slug, self.memory.lessons[slug])
+                self.before[slug] = known._replace(slug=lessonfile.stem(late[slug]), path=late[slug])
         for path in filter(self.is_gone, self._dangling(gone)):  # the line came back with another document
             if row := self.base_of(lessonfile.stem(path)):
                 gone[lessonfile.stem(path)] = row
         for slug, row in sorted(gone.items()):
-            self._removed(slug, row)
+            if row.path not in late.values():  # its line is another lesson's now
+                self._removed(slug, row)
         if self.memory.place.kind == "skill":
             self._new_entries({*gone, *renamed.values()})
         self.draft.knew(self.before)
@@ -196,10 +204,12 @@ class Absorber:
         return gone
 
     def _renames(self, gone: Mapping[str, Agreed]) -> dict[str, str]:
-        """New slug to old slug, where exactly one missing file had the body of a new one."""
+        """New slug to old slug, where exactly one missing file had the body of a new one.
+
+        On another branch, what a commit there named otherwise was not renamed here and now; where the document has not
+        followed, nobody has told of it yet.
+        """
         renames: dict[str, str] = {}
-        if self.moved:  # another branch: what a commit there named otherwise was not renamed here and now
-            return renames
         bodies: dict[str, list[str]] = {}
         for slug, row in gone.items():
             if row.text:
@@ -207,9 +217,25 @@ class Absorber:
         for slug, lesson in self.memory.lessons.items():
             body = _body(lesson.text)
             old = bodies.get(body, [])
-            if slug not in self.rows and len(old) == 1 and old[0] not in renames.values() and body:
+            if slug in self.rows or len(old) != 1 or old[0] in renames.values() or not body:
+                continue
+            if not self.moved or (old[0] in self.entries and slug not in self.entries):
                 renames[slug] = old[0]
         return renames
+
+    def _named_late(self, renamed: Mapping[str, str]) -> dict[str, str]:
+        """Lessons of which the index has a line under the name that they had before, and the path that it names.
+
+        Another branch changed that line while this one renamed the lesson: the line's own words go with it.
+        """
+        if self.memory.place.kind == "skill":
+            return {}
+        late = {
+            new: self.entries.pop(old).path
+            for old, new in self.called.items()
+            if old in self.entries and old not in self.memory.lessons and new not in renamed
+        }
+        return {slug: path for slug, path in late.items() if path}
 
     def _removed(self, slug: str, row: Agreed) -> None:
         """A file that is gone takes its entry along, unless somebody edited the entry meanwhile."""
@@ -220,17 +246,17 @@ class Absorber:
         self.conflicts += [Conflict(slug, field, _shown(value), "(removed)") for field, value in edits.items()]
         if edits:
             return
+        if slug in self.called:
+            return
         if row.path in self.removed_paths or not self.with_git:
             self._say(slug, f"{slug} was removed by hand")
-        else:  # another commit has it not
+        else:  # a commit took it
             self.went[slug] = row
 
     def _went(self) -> tuple[str, ...]:
-        """The lessons that other commits have not, without those that they have under another name."""
-        rows = self.memory.lessons.values() if self.went else ()
-        names = {field_of(tree_of(row.text), "renamed_from") for row in rows}
-        bodies = {_body(row.text) for row in rows}
-        return tuple(slug for slug, row in self.went.items() if slug not in names and _body(row.text) not in bodies)
+        """The lessons that commits took, without those that have another name now."""
+        bodies = {_body(row.text) for row in self.memory.lessons.values()} if self.went else set()
+        return tuple(slug for slug, row in self.went.items() if _body(row.text) not in bodies)
 
     # --- one lesson ---------------------------------------------------------------------------------------
 

@@ -289,6 +289,12 @@ def is_ours(raw: str, lesson: Lesson) -> bool:
     return words == render(lesson) or words == _line(lesson, *_words(lesson, fold))
 
 
+def _is_of_either(raw: str, before: Lesson, lesson: Lesson) -> bool:
+    """Whether a line is what a renamed lesson's is or was, under either of its names."""
+    names = [(row.slug, row.path) for row in (before, lesson)]
+    return any(is_ours(raw, row._replace(slug=slug, path=path)) for row in (before, lesson) for slug, path in names)
+
+
 def _line(lesson: Lesson, title: str, hook: str) -> str:
     return f"- [{title}]({_target(lesson.path)})" + (f" — {hook}" if hook else "")
 
@@ -379,11 +385,13 @@ class _Draft:
         if not mine:
             self.new.append((lesson.state, lesson.path, render(lesson)))
             return
-        first = mine[0]
+        renamed = before is not None and before.path != lesson.path
+        own = [e for e in mine if before and renamed and not _is_of_either(e.raw, before, lesson)]
+        first = next((e for e in own if e.alone), mine[0])
         in_zone = first.zone == lesson.state and (first.hidden or not self.torn or lesson.state not in _HIDDEN)
         stays = not first.alone or in_zone or (first.zone == "" and lesson.state == "current")
         words = _plain(first.raw)
-        if before is not None and is_ours(first.raw, before):
+        if before is not None and (first not in own if renamed else is_ours(first.raw, before)):
             words = render(lesson)
         elif known.path != lesson.path:
             words = _retargeted(words, first.target, lesson.path) or render(lesson)
@@ -392,7 +400,9 @@ class _Draft:
         if not stays and first.alone:
             self.gone.add(first.line)
         if before != lesson or not stays:  # doubled lines are adopted as they are, and become one with the next change
-            self.gone |= {e.line for e in mine if e.alone and e.line != first.line}
+            others = [e for e in mine if e.alone and e.line != first.line]
+            # Another line of own words that has the old name stays, and is told as naming what is not there.
+            self.gone |= {e.line for e in others if e not in own or e.target == lesson.path}
         if not stays:
             self.new.append((lesson.state, lesson.path, words))
 

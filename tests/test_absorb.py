@@ -1574,6 +1574,48 @@ def test_a_line_of_words_of_its_own_keeps_them_whoever_commits_the_file(project:
         assert project.entry(STAGE) == f"- [Staging]({STAGE}.md): my own words\n"
 
 
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("way", ["merge", "squash", "cherry-pick"])
+def test_words_of_a_line_go_with_a_lesson_that_was_renamed_elsewhere(project: Home, way: str, *, driven: bool) -> None:
+    """docs/merges.md: rename, and an edit: one lesson under the new name, with the edit; here a committed line."""
+    if driven:
+        assert project.learnloop("git-config", "--enable", cwd=project.root).code == 0
+    git(project.root, "checkout", "-q", "-b", "side")
+    project.edit(project.document, project.entry(STAGE), f"- [Staging]({STAGE}.md) — my own words\n")
+    project.commit_all()
+    git(project.root, "checkout", "-q", "main")
+    assert project.run("rename", STAGE, "stage").code == 0
+    words = {"squash": ["merge", "--squash"], "merge": ["merge", "--no-edit"]}.get(way, [way])
+    subprocess.run(["git", *words, "side"], cwd=project.root, check=False, capture_output=True)
+    assert project.run("sync", "--resolve").code == 0
+    subprocess.run(["git", "commit", "-q", "-m", "Join"], cwd=project.root, check=False, capture_output=True)
+    project.sync()
+    assert project.entry("stage") == "- [Staging](stage.md) — my own words\n"
+    assert STAGE not in project.text
+    assert "in step" in project.sync().out
+    assert git(project.root, "status", "--porcelain") == ""
+
+
+def test_a_line_under_the_old_name_that_has_no_words_of_its_own_goes(project: Home) -> None:
+    """A merge kept it beside the new one: it is written anew under the new name, once."""
+    old = project.entry(STAGE)
+    assert project.run("rename", STAGE, "stage").code == 0
+    new = project.entry("stage")
+    project.edit(project.document, new, old + new)
+    project.sync()
+    assert (project.entry("stage"), project.text.count("stage.md"), STAGE in project.text) == (new, 1, False)
+
+
+def test_a_file_renamed_and_committed_by_hand_alone_is_renamed(home: Home) -> None:
+    """The document has not followed: so nobody has told of it yet, and later merges find its old name."""
+    path = home.file(STAGE)
+    git(home.root, "mv", str(path), str(path.with_name("stage.md")))
+    home.commit_all("Rename")
+    assert f"{STAGE} was renamed to stage" in home.sync().err
+    assert f"renamed_from: {STAGE}" in home.file("stage").read_text()
+    assert (home.zone("stage"), STAGE in home.text) == ("candidate", False)
+
+
 def test_a_rename_on_another_branch_is_none_here(project: Home) -> None:
     """Switching back is no edit: nothing is absorbed, nothing committed."""
     git(project.root, "checkout", "-q", "-b", "side")
