@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from learnloop_md import git, guard, history, lessonfile, memory, mergestate, merging, plumbing, walk
+from learnloop_md import git, guard, history, index, lessonfile, memory, mergestate, merging, plumbing, walk
 from learnloop_md.errors import UnableError
 from learnloop_md.git import Delta, Repo
 from learnloop_md.lesson import Lesson, fold, free_slug
@@ -75,6 +75,7 @@ class _Transplant:
         self.now: Tree = git.entries(repo, goal.tip, [place.inside or ".", *outside]) if goal.tip else {}
         self.taken = {lessonfile.stem(path) for path in (*paths, *self.now)} | set(known.lessons)
         self.names: dict[str, str] = {}  # slugs of ours that others had before us, and their new names
+        self.lines: list[tuple[str, str]] = []  # of lessons that others renamed: as rendered before and after
         self.content: dict[str, bytes] = {}
         self.notices: list[str] = []
         self.first = self._memory()
@@ -180,11 +181,15 @@ class _Transplant:
             self.taken.add(self.names[slug])
             self.notices.append(f"{self.goal.name} has another lesson {slug}: yours is {self.names[slug]} now")
         elif before and after and path not in self.now:
-            rows = self._memory().lessons.values()
-            renamed = [row.slug for row in rows if old_name(row) == slug]
-            if len(renamed) == 1:
-                self.names[slug] = renamed[0]
-                self.notices.append(f"{slug} is called {renamed[0]} on {self.goal.name}")
+            self._renamed_there(slug)
+
+    def _renamed_there(self, slug: str) -> None:
+        renamed = [row for row in self._memory().lessons.values() if old_name(row) == slug]
+        if len(renamed) == 1:
+            row = renamed[0]
+            self.names[slug] = row.slug
+            self.lines.append((index.render(row._replace(slug=slug, path=_beside(row.path, slug))), index.render(row)))
+            self.notices.append(f"{slug} is called {row.slug} on {self.goal.name}")
 
     def _earlier_name(self, path: str, slug: str, after: str | None) -> str:
         """The name that the goal has this lesson under since an earlier clash, "" for none."""
@@ -228,6 +233,7 @@ class _Transplant:
 
     def _document(self, delta: Delta, was: Tree) -> str | None:
         """The document merged; in step with the lessons where a merge of lines cannot tell."""
+        self._name_lines(delta)
         base, ours = (self._translated(self.document, self._bytes(entry)) for entry in delta)
         theirs = was.get(self.document)
         kind = "notebook" if self.place.kind == "skill" else "index"
@@ -243,6 +249,14 @@ class _Transplant:
             raise UnableError(message, self.goal.hint, code="conflict")
         text = self._text(self._entry(ours, None)) if prose[0] == prose[2] != prose[1] else self._text(theirs)
         return self._stepped(text, self._memory(was), theirs or delta[1])
+
+    def _name_lines(self, delta: Delta) -> None:
+        """Find the names that lessons have there of which we changed the line alone."""
+        was, now = (memory.entries(self.place, self._text(entry), {}) for entry in delta)
+        for slug in sorted(was.keys() & now.keys() - self.names.keys()):
+            path = self.place.in_repo(now[slug].path or self.place.path_of(slug))
+            if now[slug].raw != was[slug].raw and path not in self.now:
+                self._renamed_there(slug)
 
     def _prose(self, content: bytes | None) -> list[str]:
         """What people wrote around the entries of a document: no heading, no comment, no entry."""
@@ -262,6 +276,8 @@ class _Transplant:
         if path == self.document:
             named = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, names))})(?=\.md)")
             text = data.decode("utf-8", "surrogateescape")
+            for was, now in self.lines:  # words that are made of the name are no words of a person's
+                text = re.sub(rf"(?m)^{re.escape(was)}(?=\r?$)", now.replace("\\", r"\\"), text)
             return named.sub(lambda found: names[found[1]], text).encode("utf-8", "surrogateescape")
         lesson = self._reading(path, data)
         if lesson is None:

@@ -285,6 +285,8 @@ def test_a_lesson_renamed_with_code_is_proposed_under_its_new_name_alone(ours: C
         (ours.root / "app.py").write_text(f"x = '{new}'\n")
         git(ours.root, "add", "app.py")
         git(ours.root, "commit", "-q", "-m", "Both at once")
+        ours.edit(ours.document, ours.entry(old), f"- [{new.capitalize()}]({new}.md) — Stage files by name\n")
+        git(ours.root, "commit", "-q", "-a", "--amend", "--no-edit")
     assert ours.propose().json["action"] == "unchanged"  # no word of a lesson changed yet
     assert ours.run("confirm", "stage", "--run", "r2").code == 0
     branch = ours.proposed()
@@ -293,6 +295,21 @@ def test_a_lesson_renamed_with_code_is_proposed_under_its_new_name_alone(ours: C
     assert [name for name in there if name.startswith("stag")] == ["stage.md"]
     assert "run: r2" in ours.show(branch, "stage.md")
     assert ours.show(branch, "MEMORY.md").count("stage.md") == 1
+    assert "stage-files" not in ours.show(branch, "MEMORY.md")
+
+
+def test_a_line_reworded_by_hand_goes_to_the_new_name_that_others_gave_its_lesson(ours: Clone, theirs: Clone) -> None:
+    """The file is renamed there, and the commit holds nothing but the line."""
+    ours.note("Stage files by name.")
+    git(ours.root, "push", "-q", "origin", "main")
+    git(theirs.root, "pull", "-q")
+    assert theirs.run("rename", "stage-files-by-name", "staging").code == 0
+    git(theirs.root, "push", "-q", "origin", "main")
+    line = ours.entry("stage-files-by-name")
+    ours.edit(ours.document, line, line.replace(")\n", ") — Mine\n"))
+    git(ours.root, "commit", "-q", "-a", "-m", "By hand")
+    branch = ours.proposed()
+    assert "(staging.md) — Mine" in ours.show(branch, "MEMORY.md")
     assert "stage-files" not in ours.show(branch, "MEMORY.md")
 
 
