@@ -6,8 +6,11 @@ the text; and where a squash left no parents, what the conflict markers enclose.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Collection
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +75,8 @@ class _Work:
         """Every lesson that is in conflict, or that nobody can read since a merge."""
         hurt = {q.path for q in self.before.quarantined if q.path != self.place.document}
         marked = {q.path for q in self.before.quarantined if q.reason == "conflict-markers"}
-        for path in sorted(hurt | {path for path in self.open if self.place.is_lesson(path)}):
+        lessons = {path for path in self.open if self.place.is_lesson(path)}
+        for path in sorted((hurt | lessons) - self._two_names(lessons)):
             sides = self._sides(path)
             if sides is None:
                 if path in marked:
@@ -87,6 +91,30 @@ class _Work:
                 self._tell_kept(path, sides)
         for row in mistaken.mistaken(self.place):
             self._part_merged(row)
+
+    def _two_names(self, lessons: Collection[str]) -> set[str]:
+        """The pairs that git takes for two names of one lesson, where one is another: each as its side has it.
+
+        git puts one text, of both, into both files and the index; the two commits alone tell what each was.
+        """
+        place, (head, tip) = self.place, _tips(self.place)
+        stages = {path: [side is not None for side in self.open[path]] for path in lessons}
+        gone, mine, theirs = (
+            sorted(path for path, row in stages.items() if row.index(True) == n and sum(row) == 1) for n in range(3)
+        )
+        apart: set[str] = set()
+        for old, ours, other in product(gone, mine, theirs) if tip else ():
+            names = [f"{head}:{place.in_repo(ours)}", f"{tip}:{place.in_repo(other)}"]
+            sides = git.blobs(place.repo, names) if place.repo else []
+            if not apart & {ours, other} and all(sides) and merging.parted(old, self.open[old].base, *sides):
+                self._put(ours, sides[0])
+                self._put(other, sides[1])
+                apart |= {ours, other}
+                two = f"{lessonfile.stem(ours)} and {lessonfile.stem(other)}"
+                self.notices.append(
+                    f"git took {two} for two names of {lessonfile.stem(old)}: each is as its side had it"
+                )
+        return apart
 
     def _name_apart(self, path: str, ours: bytes | None, other: tuple[str, bytes]) -> None:
         """Two lessons of one name: ours keeps it, theirs has another."""
@@ -314,6 +342,19 @@ class _Work:
                 base = git.asked(repo.root, "merge-base", *parents[:2]).stdout.decode().split()[:1]
                 return Sides(git.blobs(repo, [f"{base[0]}:{where}"])[0] or None if base else None, *sides)
         return None
+
+
+def _tips(place: Place) -> tuple[str, str]:
+    """Our commit and the other one of what git has in conflict, "" where nothing tells it."""
+    repo = place.repo
+    if repo is None:
+        return "", ""
+    for name in ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"):
+        if (repo.git_dir / name).exists() and (tip := git.resolve(repo, name)):
+            return git.head(repo), tip
+    said = store.read_bytes(repo.git_dir / "SQUASH_MSG") or b""  # the newest commit of a squash comes first
+    found = re.search(rb"^commit ([0-9a-f]{40,64})$", said, re.MULTILINE)
+    return git.head(repo), found[1].decode() if found else ""
 
 
 def _text(data: bytes | None) -> str:

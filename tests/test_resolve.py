@@ -332,6 +332,33 @@ def test_a_lesson_taken_for_another_is_left_alone_once_a_person_saw_to_it(tmp_pa
     assert (ran.code, TOLD in ran.err, (made.folder / "b.md").exists()) == (0, False, False), ran
 
 
+@pytest.mark.parametrize("driven", [False, True])
+@pytest.mark.parametrize("how", [("merge",), ("merge", "--squash"), ("rebase",)], ids=lambda how: how[-1])
+def test_a_new_lesson_that_git_takes_for_another_name_of_one_renamed_here_stays_another(
+    tmp_path: Path, learnloop: Run, how: tuple[str, ...], *, driven: bool
+) -> None:
+    """git puts one text of both into both files: the two commits tell what each was."""
+    base = {"b.md": lesson("b", "r1", rule="Pin the image."), "MEMORY.md": memory("", "b")}
+    renamed = lesson("c", "r1", rule="Pin the image.", confirmed="r7")
+    renamed = renamed.replace("---\n\n", "  renamed_from: b\n---\n\n")
+    ours: dict[str, str | None] = {"b.md": None, "c.md": renamed, "MEMORY.md": memory("", "c")}
+    new = lesson("n", "r1", rule="Pull it first.")
+    theirs: dict[str, str | None] = {"b.md": None, "n.md": new, "MEMORY.md": memory("", "n")}
+    scenario = Scenario("", base, ours, theirs, lambda r: True)
+    root = tmp_path / "repo"
+    made = with_drivers(root, scenario, learnloop) if driven else branches(root, scenario)
+    git(made.root, "checkout", "-q", "theirs" if how == ("rebase",) else "ours")
+    assert run(made.root, *how, "ours" if how == ("rebase",) else "theirs")[0] == 1
+    ran = resolved(made, learnloop)
+    assert (ran.code, "for two names of b: each is as its side had it" in ran.err) == (0, True), ran
+    assert ((made.folder / "c.md").read_text(), (made.folder / "n.md").read_text()) == (renamed, new)
+    assert ((made.folder / "b.md").exists(), unmerged(made)) == (False, [])
+    document = (made.folder / "MEMORY.md").read_text()
+    assert [document.count(f"({name}.md)") for name in "bcn"] == [0, 1, 1], document
+    assert resolved(made, learnloop).code == 0
+    assert ((made.folder / "c.md").read_text(), (made.folder / "n.md").read_text()) == (renamed, new)
+
+
 def test_what_a_person_reworded_of_a_lesson_taken_for_another_stays(tmp_path: Path, learnloop: Run) -> None:
     """The older lesson is back, and the new one's words are for the person who changed them since to part."""
     base = {"b.md": lesson("b", "r1", rule="Pin the image."), "MEMORY.md": memory("", "b")}
