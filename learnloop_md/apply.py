@@ -324,7 +324,7 @@ class _Session:
         if went and not self._is_elsewhere():
             more = f" and {len(went) - 5} more" if len(went) > 5 else ""
             said.append(
-                f"gone with what came in: {', '.join(went[:5])}{more}; learnloop restore {went[0]} brings it back"
+                f"gone with the last commits: {', '.join(went[:5])}{more}; learnloop restore {went[0]} brings it back"
             )
         self.commits.notices += map(guard.unsecret, said)
 

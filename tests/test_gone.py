@@ -51,7 +51,7 @@ def test_a_lesson_that_goes_with_commits_from_elsewhere_is_named_once_and_comes_
     learnloop("confirm", "stage-files-by-name", cwd=repo)
     git(repo, *way)
     git(repo, "commit", "-q", "--allow-empty", "-m", "Squash")
-    told = "gone with what came in: brew-tea-first; learnloop restore brew-tea-first brings it back"
+    told = "gone with the last commits: brew-tea-first; learnloop restore brew-tea-first brings it back"
     assert told in learnloop("sync", cwd=repo).err
     assert "gone" not in learnloop("sync", cwd=repo).err
     assert learnloop("restore", "brew-tea-first", cwd=repo).code == 0
