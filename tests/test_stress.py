@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.stress import canaries, concurrency, crash, diff, disk, faults, ground, hooks
+from tests.stress import branches, canaries, concurrency, crash, diff, disk, faults, ground, hooks
 from tests.stress.report import Result
 
 
@@ -26,6 +26,11 @@ def test_many_writers_beside_a_person_lose_nothing_and_sweep_nothing() -> None:
 def test_after_a_kill_the_next_command_works_and_repairs() -> None:
     """Reliability 7, 8, 10: not blocked, nothing half, nothing left over, git's own check is clean."""
     assert told(crash.run(crash.parser().parse_args(["--kills", "8", "--seed", "1"]))) == []
+
+
+def test_two_branches_joined_by_git_lose_nothing_in_silence() -> None:
+    """Design §6, R000-71: random steps, with and without drivers; merge, squash, pick and rebase."""
+    assert told(branches.run(branches.parser().parse_args(["--histories", "8"]))) == []
 
 
 @pytest.mark.parametrize(("command", "step"), [("note", "8"), ("codify", "16"), ("install", "4"), ("run-finish", "24")])

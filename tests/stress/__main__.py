@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 
-from tests.stress import canaries, concurrency, crash, diff, disk, faults, hooks
+from tests.stress import branches, canaries, concurrency, crash, diff, disk, faults, hooks
 
 SCRIPTS = {
     "hooks": hooks.main,
+    "branches": branches.main,
     "diff": diff.main,
     "canaries": canaries.main,
     "disk": disk.main,
