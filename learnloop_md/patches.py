@@ -90,21 +90,23 @@ def is_ours(place: Place, repo: Repo, patch: Patch) -> bool:
     return all(history.is_codified(*pair) for pair in zip(sides[::2], sides[1::2], strict=True))
 
 
-def with_renames(place: Place, repo: Repo, left_out: Sequence[Patch], sent: Iterable[Patch]) -> list[Patch]:
-    """What is sent, where it changes a lesson that a commit which is left out renamed: with that rename.
+def with_renames(place: Place, repo: Repo, patches: Iterable[tuple[Patch, bool]]) -> list[Patch]:
+    """The patches that are sent, of all in order, where they change a lesson that one before renamed which is not sent.
 
-    Else the lesson would arrive under its new name, and stay under the old one.
+    They take that rename along: else the lesson would arrive under its new name, and stay under the old one.
     """
     renamed: dict[str, tuple[str, str | None]] = {}  # new path: the old one, and what stood there first
-    for patch in left_out:
-        for new, old in _renames(place, repo, patch).items():
-            renamed[new] = renamed.pop(old, (old, patch.files[old][0]))
     found = []
-    for patch in sent:
+    for patch, is_sent in patches:
+        if not is_sent:
+            for new, old in _renames(place, repo, patch).items():
+                renamed[new] = renamed.pop(old, (old, patch.files[old][0]))
+            continue
         files = dict(patch.files)
         for new in sorted(files.keys() & renamed.keys()):
             old, before = renamed.pop(new)
-            files = {old: (before, None), **files, new: (None, files[new][1])}
+            after = files.pop(new)[1]
+            files |= {old: (before, None), **({new: (None, after)} if after else {})}
         found.append(patch._replace(files=files))
     return found
 

@@ -87,19 +87,17 @@ def _goal(repo: Repo, remote: str, there: Known) -> tuple[Goal, tuple[str, ...]]
 
 def _outgoing(place: Place, repo: Repo, tip: str, done: Done) -> tuple[Outgoing, list[str]]:
     """Everything that the tip does not have: our commits, the queue, and what is not committed."""
-    told, committed, left_out = [], [], []
+    told, known = [], []
     for patch in patches.commits(place, repo, tip, only_memory=True):
-        if patches.is_ours(place, repo, patch):
-            committed.append(patch)
-        else:
-            left_out.append(patch)
+        known.append((patch, patches.is_ours(place, repo, patch)))
+        if not known[-1][1]:
             told.append(f"left out, as it holds more than the memory: {patch}")
     staged, ledger = leftout.look(place, repo, done.memory.ledger)
     waiting, state = patches.queued(place, repo, ledger)
     rest = patches.uncommitted(place, repo, done, state, staged.all)
     free = leftout.without_entries(place, repo, staged, [*waiting, *rest], done.memory)
     told += leftout.told(place, staged)
-    sent = patches.with_renames(place, repo, left_out, [*committed, *free])
+    sent = patches.with_renames(place, repo, [*known, *((patch, True) for patch in free)])
     return patches.outgoing(place, repo, sent, done.memory), told
 
 

@@ -298,6 +298,22 @@ def test_a_lesson_renamed_with_code_is_proposed_under_its_new_name_alone(ours: C
     assert "stage-files" not in ours.show(branch, "MEMORY.md")
 
 
+def test_a_rename_that_stays_behind_touches_no_lesson_of_the_name_before_it(ours: Clone) -> None:
+    """One was removed, and then another got its name together with code: the removal goes, and that alone."""
+    ours.note("Stage files by name.")
+    ours.note("Brew tea first.")
+    git(ours.root, "push", "-q", "origin", "main")
+    ours.file("brew-tea-first").unlink()
+    ours.sync()
+    git(ours.root, "mv", f"{MEMORY}/stage-files-by-name.md", f"{MEMORY}/brew-tea-first.md")
+    (ours.root / "app.py").write_text("x = 7\n")
+    git(ours.root, "commit", "-q", "-a", "-m", "Both at once")
+    branch = ours.proposed()
+    assert "Stage files by name." in ours.show(branch, "stage-files-by-name.md")
+    there = git(ours.root, "ls-tree", "--name-only", f"{branch}:{MEMORY}").split()
+    assert "brew-tea-first.md" not in there
+
+
 def test_a_line_reworded_by_hand_goes_to_the_new_name_that_others_gave_its_lesson(ours: Clone, theirs: Clone) -> None:
     """The file is renamed there, and the commit holds nothing but the line."""
     ours.note("Stage files by name.")
