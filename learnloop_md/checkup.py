@@ -140,8 +140,7 @@ def tree_findings(place: Place, call: Call, notices: list[str]) -> list[checks.F
     found = checks.findings(loaded, read_other, absorbed.conflicts, between=_between(place, notices))
     rows = [checks.Finding(row.path, row.line, row.reason, checks.WARNING, row.message) for _, row in absorbed.waiting]
     for row in mistaken.mistaken(place):
-        message = f"{row.told}; learnloop sync --resolve parts them"
-        rows.append(checks.Finding(row.path, 1, "mistaken-lesson", checks.ERROR, message))
+        rows.append(checks.Finding(row.path, 1, "mistaken-lesson", checks.ERROR, row.told))
     found = sorted({*found, *rows, *checks.doubled_rules(loaded, target.standing(place))})
     if store.is_open_to_all(place.folder):
         message = "everybody on this machine may write here: chmod o-w takes that away"

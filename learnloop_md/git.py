@@ -535,7 +535,9 @@ def blobs(repo: Repo, names: Sequence[str]) -> list[bytes]:
     """The contents of objects, by id or `revision:path`; empty where there is none."""
     if not names:
         return []
-    raw = call(repo.root, "cat-file", "--batch", given="".join(f"{name}\n" for name in names).encode()).stdout
+    raw = call(
+        repo.root, "cat-file", "--batch", given="".join(f"{name}\n" for name in names).encode(errors="surrogateescape")
+    ).stdout
     found, at = [], 0
     for _ in names:
         line_end = raw.index(b"\n", at)
@@ -630,10 +632,10 @@ def entries(
 Delta = tuple[str | None, str | None]  # a path's "mode blob" before and after
 
 
-def deltas(repo: Repo, old: str, new: str) -> dict[str, Delta]:
-    """The paths that differ between two commits; an old one of "" stands for none."""
+def deltas(repo: Repo, old: str, new: str, *paths: str) -> dict[str, Delta]:
+    """The paths (of these and below them, or of all) that differ between two commits; an old one of "" is none."""
     before = old or call(repo.root, "mktree", given=b"").stdout.decode().strip()
-    raw = call(repo.root, "diff-tree", "-r", "-z", "--no-renames", before, new).stdout
+    raw = call(repo.root, "diff-tree", "-r", "-z", "--no-renames", before, new, "--", *paths).stdout
     words = raw.decode(errors="surrogateescape").split("\0")
     found: dict[str, Delta] = {}
     for meta, path in zip(words[::2], words[1::2], strict=False):

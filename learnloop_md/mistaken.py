@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from learnloop_md import git, lessonfile, merging
+from learnloop_md import git, lessonfile, merging, store
+from learnloop_md.carry import tree_of
 from learnloop_md.git import Repo
-from learnloop_md.history import lesson_of
+from learnloop_md.history import lesson_in, lesson_of
 from learnloop_md.place import Place
+from learnloop_md.tree import field_of
 
 _LOOK_BACK = 200  # commits
 _NONE = "000000"  # the mode of no file
@@ -28,9 +30,12 @@ class Mistaken(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What git did, for people."""
+        """What git did, for people, and both ways out."""
         new, old = lessonfile.stem(self.path), lessonfile.stem(self.gone)
-        return f"git took {new} for {old} renamed: what was changed in {old} stands there, and {old} is gone"
+        did = f"git took {new} for {old} renamed: what was changed in {old} stands there, and {old} is gone"
+        return (
+            f"{did}; learnloop sync --resolve parts them; if they are the same, write renamed_from: {old} in its head"
+        )
 
 
 def mistaken(place: Place) -> list[Mistaken]:
@@ -71,20 +76,25 @@ def _taken_for(place: Place, repo: Repo, merge: str, path: str, blob: str, sides
     base = git.asked(repo.root, "merge-base", *sides).stdout.decode().split()[:1]
     if not base:
         return None
-    removed = {gone for gone, (_, after) in git.deltas(repo, base[0], sides[0]).items() if after is None}
-    changed = {gone for gone, (before, after) in git.deltas(repo, base[0], sides[1]).items() if before and after}
-    for gone in sorted(removed & changed):
-        new, was, old = git.blobs(repo, [f"{sides[0]}:{path}", f"{base[0]}:{gone}", f"{sides[1]}:{gone}"])
-        merged = git.blobs(repo, [blob])[0]
-        inner = place.inner(gone)
-        if not lesson_of(place, gone) or git.merge_file(was, new, old) != (merged, True):
+    removed, changed = (git.deltas(repo, base[0], side, place.inside or ".") for side in sides)
+    for gone, (_, stays) in sorted(removed.items()):
+        was, after = changed.get(gone, (None, None))
+        if stays or not (was and after and lesson_of(place, gone)):
             continue
-        if merging.parted(inner, was, new, old) and not _is_settled(place, repo, merge, gone):
-            return Mistaken(place.inner(path), inner, merged, new, old)
+        merged, new, first, old = git.blobs(
+            repo, [blob, (removed[path][1] or "").split()[-1], was.split()[1], after.split()[1]]
+        )
+        if git.merge_file(first, new, old) != (merged, True) or not merging.parted(place.inner(gone), first, new, old):
+            continue
+        found = Mistaken(place.inner(path), place.inner(gone), merged, new, old)
+        return None if _is_settled(place, repo, merge, found) else found
     return None
 
 
-def _is_settled(place: Place, repo: Repo, merge: str, gone: str) -> bool:
-    """Whether the older lesson is back, or was touched since the merge."""
+def _is_settled(place: Place, repo: Repo, merge: str, found: Mistaken) -> bool:
+    """Whether the older lesson is back or was touched since the merge, or is said to be the new one."""
+    gone = place.in_repo(found.gone)
     since = git.out(repo.root, "rev-list", "--max-count=1", f"{merge}..HEAD", "--", gone)
-    return bool(since.strip()) or (place.folder / place.inner(gone)).exists()
+    here = lesson_in(place, found.path, store.read_bytes(place.folder / found.path))
+    same = here is not None and field_of(tree_of(here.text), "renamed_from") == lessonfile.stem(found.gone)
+    return bool(since.strip()) or same or (place.folder / found.gone).exists()

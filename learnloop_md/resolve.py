@@ -29,7 +29,7 @@ from learnloop_md import (
     store,
 )
 from learnloop_md.carry import tree_of
-from learnloop_md.lesson import Lesson, fold, free_slug, slugify
+from learnloop_md.lesson import Lesson, fold, free_slug
 from learnloop_md.lines import conflict_line
 from learnloop_md.markers import Sides
 from learnloop_md.memory import Memory
@@ -134,13 +134,22 @@ class _Work:
 
     def _part(self, path: str, new: bytes, old: bytes) -> None:
         """Two lessons that git took for one, in a merge that is open: each in a file of its own."""
-        lesson = _lesson(path, old)
-        gone = str(Path(path).with_name(f"{slugify(lesson.name) if lesson else ''}.md"))
+        gone = self._path_of(old) or path
         row = Mistaken(path, gone, store.read_bytes(self.place.folder / path) or b"", new, old)
         if store.read_bytes(self.place.folder / gone) not in (None, old):
             self.left.append((path, f"{row.told}, but another lesson stands in {gone} now: settle it by hand"))
         elif self._put(path, new):
             self._back(row)
+
+    def _path_of(self, content: bytes) -> str:
+        """Where one of the two commits in conflict has a lesson of this content, "" for nowhere."""
+        place = self.place
+        if place.repo is None:
+            return ""
+        blob = git.stored(place.repo, content)
+        trees = (git.entries(place.repo, tip, [place.inside or "."]) for tip in _tips(place) if tip)
+        paths = (path for tree in trees for path, entry in tree.items() if entry.split()[1] == blob)
+        return next((place.inner(path) for path in paths if place.is_lesson(place.inner(path))), "")
 
     def _part_merged(self, row: Mistaken) -> None:
         """Two lessons of which a finished merge made one: the older one comes back, and its changes with it."""
@@ -157,10 +166,10 @@ class _Work:
         self._back(row)
 
     def _back(self, row: Mistaken) -> None:
-        self._put(row.gone, row.old)
-        self.added.append(row.gone)
-        new, old = (lessonfile.stem(path) for path in (row.path, row.gone))
-        self.notices.append(f"git took {new} for {old} renamed: {old} is back")
+        if self._put(row.gone, row.old):
+            self.added.append(row.gone)
+            new, old = (lessonfile.stem(path) for path in (row.path, row.gone))
+            self.notices.append(f"git took {new} for {old} renamed: {old} is back")
 
     def state(self) -> None:
         """The state by its keys; a key that both sides set otherwise is for a person."""

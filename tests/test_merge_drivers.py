@@ -18,8 +18,8 @@ WAYS = ("merge", "rebase", "cherry-pick")
 
 
 def run(where: Path, *args: str) -> tuple[int, str]:
-    done = subprocess.run(["git", *args], cwd=where, capture_output=True, text=True, check=False, env=environment())
-    return done.returncode, done.stdout + done.stderr
+    done = subprocess.run(["git", *args], cwd=where, capture_output=True, check=False, env=environment())
+    return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
 
 def environment() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -302,7 +303,9 @@ def test_two_lessons_that_git_took_for_one_are_parted(mistaken: Branches, learnl
     git(made.root, "checkout", "-q", into)
     learnloop("sync", "--memory", str(made.folder), cwd=made.root)
     code, _ = run(made.root, "merge", "--no-edit", other)
-    if code == 0:
+    is_driven = ".gitattributes" in git(made.root, "ls-files")
+    assert code == is_driven
+    if not is_driven:
         assert TOLD in learnloop("sync", "--memory", str(made.folder), cwd=made.root).err
         learnloop("confirm", "n", "--run", "r8", "--memory", str(made.folder), cwd=made.root)
         found = learnloop("check", "--memory", str(made.folder), cwd=made.root)
@@ -318,18 +321,58 @@ def test_two_lessons_that_git_took_for_one_are_parted(mistaken: Branches, learnl
     assert both_apart(made)
 
 
-def test_a_lesson_taken_for_another_is_left_alone_once_a_person_saw_to_it(tmp_path: Path, learnloop: Run) -> None:
-    """It was brought back, and removed again: that is what somebody wants."""
+def taken(root: Path, new: str = "n", rule: str = "Pull it first.") -> Branches:
+    """Theirs removed a lesson and has another one, ours confirmed it: git merges that clean."""
     base = {"b.md": lesson("b", "r1", rule="Pin the image."), "MEMORY.md": memory("", "b")}
     ours: dict[str, str | None] = {"b.md": lesson("b", "r1", rule="Pin the image.", confirmed="r7")}
-    new = lesson("n", "r1", rule="Pull it first.")
-    made = branches(tmp_path / "repo", Scenario("", base, ours, {"b.md": None, "n.md": new}, lambda r: True))
+    theirs: dict[str, str | None] = {"b.md": None, f"{new}.md": lesson("n", "r1", rule=rule)}
+    made = branches(root, Scenario("", base, ours, theirs, lambda r: True))
     assert made.joined("merge").clean
+    return made
+
+
+def test_a_lesson_taken_for_another_is_left_alone_once_a_person_saw_to_it(tmp_path: Path, learnloop: Run) -> None:
+    """It was brought back, and removed again: that is what somebody wants."""
+    made = taken(tmp_path / "repo")
     resolved(made, learnloop)
     git(made.root, "rm", "-q", "mem/b.md")
     git(made.root, "commit", "-q", "-m", "No more of it")
     ran = resolved(made, learnloop)
     assert (ran.code, TOLD in ran.err, (made.folder / "b.md").exists()) == (0, False, False), ran
+
+
+def test_a_name_that_is_no_utf_8_stops_no_command_after_a_merge(tmp_path: Path, learnloop: Run) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    made = taken(tmp_path / "repo", new=name)
+    for words in (("sync",), ("check",), ("sync", "--resolve"), ("check",)):
+        ran = learnloop(*words, "--memory", str(made.folder), cwd=made.root)
+        assert ran.code in (0, 1, 4), ran.err
+    assert "run: r7" in (made.folder / "b.md").read_text()
+
+
+def test_a_lesson_that_was_renamed_and_reworded_by_hand_may_be_called_the_same(tmp_path: Path, learnloop: Run) -> None:
+    """git may be right: the way to say so is named, and once it is said nothing is parted."""
+    made = taken(tmp_path / "repo", rule="Pin each image.")
+    found = learnloop("check", "--memory", str(made.folder), cwd=made.root)
+    assert "if they are the same, write renamed_from: b in its head" in found.out
+    file = made.folder / "n.md"
+    file.write_text(file.read_text().replace("---\n\n", "  renamed_from: b\n---\n\n"))
+    assert learnloop("sync", "--memory", str(made.folder), cwd=made.root).code == 0
+    assert "mistaken" not in learnloop("check", "--memory", str(made.folder), cwd=made.root).out
+    assert (TOLD in resolved(made, learnloop).err, (made.folder / "b.md").exists()) == (False, False)
+    assert "run: r7" in file.read_text()
+
+
+def test_a_lesson_comes_back_under_the_name_of_its_file(tmp_path: Path, learnloop: Run) -> None:
+    """The head may call it otherwise."""
+    pinned = lesson("b", "r1", rule="Pin the image.").replace("name: b", "name: Pin the image")
+    ours = {"b.md": pinned.replace("---\n\n", "  pinned: true\n---\n\n")}
+    new = lesson("n", "r1", rule="Pull it first.")
+    scenario = Scenario("", {"b.md": pinned}, {**ours}, {"b.md": None, "n.md": new}, lambda r: True)
+    made = with_drivers(tmp_path / "repo", scenario, learnloop)
+    assert not made.joined("merge").clean
+    assert resolved(made, learnloop).code == 0
+    assert ((made.folder / "b.md").read_text(), (made.folder / "n.md").read_text()) == (ours["b.md"], new)
 
 
 @pytest.mark.parametrize("driven", [False, True])
