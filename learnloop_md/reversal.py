@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
-from learnloop_md import codify, git, history, lessonfile, memory
+from learnloop_md import codify, git, history, lessonfile, memory, walk
 from learnloop_md.errors import UnableError, UsageError
 from learnloop_md.history import Step
 from learnloop_md.place import Place
@@ -13,6 +14,7 @@ from learnloop_md.place import Place
 Change = tuple[bytes | None, bytes | None]  # a file before and after a commit
 _HINT = "learnloop log shows what can be undone"
 _BUNDLES = ("absorb", "import", "verify")  # one commit of lessons that have nothing to do with each other
+_WITH_STATE = (*_BUNDLES, "undo")  # commits that may change lessons and the state together
 
 
 class Standing(NamedTuple):
@@ -133,9 +135,40 @@ def _last_command(place: Place, everything: list[Step]) -> list[Part]:
         raise UnableError(message, f"name it: learnloop undo {rows[0].commit[:10]}", code="no-command")
     standing = [step for step in rows if step.command]
     chosen = [step for step in standing if step.command == standing[0].command]
+    _refuse_rewritten(place, everything, chosen)
     # A person's hand edits that the command absorbed on its way stay, unless absorbing was all it did.
     chosen = [step for step in chosen if step.change != "absorb"] or chosen
     return [Part(step) if step.is_whole else Part(step, frozenset(step.named)) for step in chosen]
+
+
+def _refuse_rewritten(place: Place, everything: list[Step], steps: list[Step]) -> None:
+    """Raises UnableError where a command's commit was amended or squashed and kept its trailers, as the reflog knows.
+
+    A rebased one changes the same lessons in the same way.
+    """
+    repo = place.repo
+    if repo is None or not steps:
+        return
+    trailer = f"--grep=Learnloop-Command: {steps[0].command}"
+    made = git.asked(repo.root, "log", "-g", "--format=%H", "--max-count=20", "-F", trailer, "HEAD").stdout
+    earlier = set(made.decode().split()) - {step.commit for step in everything}
+    before = [_of_memory(place, row.changes) for row in map(partial(_visited, repo), sorted(earlier)) if row]
+    for step in steps if before else ():
+        if _of_memory(place, step.changes) not in before:
+            message = (
+                f"the last change is {step.commit[:10]} ({step.told.subject}), which was amended or squashed since"
+            )
+            raise UnableError(message, f"name it: learnloop undo {step.commit[:10]}", code="no-command")
+
+
+def _visited(repo: git.Repo, commit: str) -> walk.Visited | None:
+    return next(iter(walk.commits(repo, commit, [], 1)), None)
+
+
+def _of_memory(place: Place, changes: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """What a commit changed in lessons and state: the document has the lines of others too."""
+    is_ours = (path for path in changes if history.lesson_of(place, path) or path == place.in_repo(place.values))
+    return {path: changes[path] for path in is_ours}
 
 
 def _last_change(place: Place, everything: list[Step], slug: str) -> list[Part]:
@@ -231,6 +264,8 @@ def _ours(place: Place, part: Part, contents: dict[str, Change]) -> dict[str, Ch
             meant = not only or slug in only
         elif path == place.in_repo(place.document):
             meant = not only or only.issuperset(step.slugs)
+        elif path == place.in_repo(place.values):  # a lesson's own commit holds no state: it was squashed into it
+            meant = not only and (not step.named or step.change in _WITH_STATE)
         elif history.is_beside(place, path):
             meant = not only
         else:

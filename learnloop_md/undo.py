@@ -53,6 +53,7 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
     what = "\n".join(f"takes back {step.commit[:10]} {step.subject}" for step in steps)
     trailers = [("Learnloop-Undoes", key) for key in sorted({step.key for step in steps})]
     if draft.cut("undo", slugs, what, document=not exact, trailers=trailers) is None:
+        _refuse_renamed(place, taken)
         why = "what it did is taken back already" if taken.files else "what was absorbed was there before it: it stays"
         return Outcome("unchanged", ", ".join(slugs), "", (why,))
     slug = slugs[0] if len(slugs) == 1 else ""
@@ -61,6 +62,14 @@ def undo(draft: Draft, place: Place, taken: Reversal) -> Outcome:
     named = ", ".join(slugs) or ", ".join(step.subject for step in steps)
     said = (*(f"took back {step.commit[:10]} {step.subject}" for step in steps), *_left_behind(draft, place, taken))
     return Outcome("undone", ", ".join(slugs), lesson.state if lesson else "", said, more, headline=f"undone {named}")
+
+
+def _refuse_renamed(place: Place, taken: Reversal) -> None:
+    """Raises UnableError where a lesson that is to be changed back has another name by now."""
+    for path, (_, after) in taken.files.items():
+        old = history.lesson_of(place, path)
+        if old and after is not None and (new := history.name_now(place, place.inner(path))):
+            raise UnableError(f"{old} is called {new} now", f"take that back first: learnloop undo {new}", code=_SINCE)
 
 
 def _take_rules(draft: Draft, place: Place, path: str, rules: Beside, taken: Reversal) -> None:

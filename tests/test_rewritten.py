@@ -204,10 +204,40 @@ def test_undo_says_which_commit_it_took_back(home: Home) -> None:
 
 
 def test_undo_without_a_name_leaves_what_was_squashed_into_the_last_command(home: Home) -> None:
-    """The trailers are of the confirmation: the other lessons were other commands."""
+    """The trailers are of the confirmation: the others were other commands. Here no reflog tells of the squash."""
     squashed_under_the_last_message(home)
+    git(home.root, "reflog", "expire", "--expire=now", "--all")
     assert home.run("undo").code == 0
     assert (home.file(DESK).exists(), home.file(TEA).exists(), home.file(PLANT).exists()) == (False, True, True)
+
+
+@pytest.mark.parametrize("rewrite", ["squash", "amend"])
+def test_undo_without_a_name_stops_at_a_commit_that_was_rewritten_with_its_trailers(home: Home, rewrite: str) -> None:
+    """docs/commands.md: what stands in it besides is the person's, or another command's."""
+    if rewrite == "squash":
+        squashed_under_the_last_message(home)
+    else:
+        assert home.run("confirm", DESK, "--run", "r7").code == 0
+        home.file(DESK).write_text(f"{home.file(DESK).read_text()}\nMy own words.\n")
+        git(home.root, "commit", "-q", "-a", "--amend", "--no-edit")
+    before, commit = home.bytes(), git(home.root, "rev-parse", "--short=10", "HEAD")
+    ran = home.run("undo")
+    assert (ran.code, f"learnloop undo {commit}" in ran.err, home.bytes()) == (4, True, before), ran.err
+    assert home.run("undo", commit).code == 0
+
+
+def test_undo_without_a_name_goes_on_after_a_rebase(home: Home) -> None:
+    """The commit is another, and changes the same."""
+    git(home.root, "checkout", "-q", "-b", "side")
+    home.note("Warm the cup.", "r9")
+    git(home.root, "checkout", "-q", "-")
+    git(home.root, "commit", "-q", "--allow-empty", "-m", "Go on")
+    git(home.root, "checkout", "-q", "side")
+    made = git(home.root, "rev-parse", "HEAD")
+    git(home.root, "rebase", "-q", "-")
+    assert git(home.root, "rev-parse", "HEAD") != made
+    assert home.run("undo").code == 0
+    assert not home.file("warm-the-cup").exists()
 
 
 def test_a_squash_is_taken_back_whole_by_its_commit(home: Home) -> None:

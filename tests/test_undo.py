@@ -268,6 +268,26 @@ def test_a_private_change_is_not_mistaken_for_the_one_before(noted: Path, repo: 
     assert learnloop("undo", cwd=repo).code == 0
 
 
+def test_undo_of_a_lesson_takes_no_state_along_that_was_squashed_into_its_commit(
+    noted: Path, repo: Path, learnloop: Run
+) -> None:
+    """docs/commands.md: that lesson's change alone."""
+    assert learnloop("state", "set", "count", "1", cwd=repo).code == 0
+    git(repo, "reset", "-q", "--soft", "HEAD~1")
+    git(repo, "commit", "-q", "--amend", "--no-edit")
+    assert learnloop("undo", SLUG, cwd=repo).code == 0
+    assert ((noted / f"{SLUG}.md").exists(), (noted / "memory.json").exists()) == (False, True)
+
+
+def test_undo_of_an_older_commit_says_under_which_name_its_lesson_stands(
+    noted: Path, repo: Path, learnloop: Run
+) -> None:
+    commit = git(repo, "rev-parse", "HEAD")
+    assert learnloop("rename", SLUG, "named", cwd=repo).code == 0
+    ran = learnloop("undo", commit, cwd=repo)
+    assert (ran.code, f"{SLUG} is called named now" in ran.err, (noted / "named.md").exists()) == (4, True, True), ran
+
+
 def test_a_change_that_git_has_half_of_is_not_taken_back_by_half(noted: Path, repo: Path, learnloop: Run) -> None:
     """A cleanup that changed a private lesson too: of that git has nothing."""
     git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
