@@ -32,7 +32,7 @@ def fault(data: bytes) -> Fault | None:
         return Fault(1, "not-utf8", "not UTF-8 text: save it as UTF-8")
     try:
         if line := conflict_line(text):
-            return Fault(line, "conflict-markers", "a merge conflict is left in it: settle it by hand")
+            return Fault(line, "conflict-markers", "a merge conflict is left in it")
         parse(text)
     except json.JSONDecodeError as error:
         return Fault(error.lineno, "bad-state", f"no JSON ({error.msg})")

@@ -214,7 +214,10 @@ def _set(repo: git.Repo, memory: str, finder: Finder) -> Place:
         raise UsageError(f"the setting memory = {memory!r} leads out of {root}", "name a folder inside it")
     if not folder.is_dir():
         message = f"no memory here; the setting memory names {folder}"
-        hint = way_back(repo.main_root, repo, folder) or "run: learnloop init, or mend the setting"
+        hint = (
+            way_back(repo.main_root, repo, folder)
+            or f"run: learnloop init, or mend the setting memory in {settings.FILE}"
+        )
         raise UnableError(message, hint, code="no-memory")
     return _at(folder, f"the setting memory in {root}", repo, finder)
 

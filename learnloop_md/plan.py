@@ -34,6 +34,11 @@ class Edit(NamedTuple):
     after: str | None
 
 
+def way_out(reason: str) -> str:
+    """What to do with a document that cannot be read."""
+    return "run: learnloop sync --resolve" if reason == "conflict-markers" else "mend the file first"
+
+
 class Plan(NamedTuple):
     """One change: exactly one commit of these paths."""
 
@@ -217,7 +222,7 @@ class Draft:
             if stepped.text != self._document and (self._document or self.lessons):
                 if self.memory.blocked:
                     hurt = self.memory.blocked
-                    hint = "mend or resolve the file first; nothing was changed"
+                    hint = f"{way_out(hurt.reason)}; nothing was changed"
                     raise UnableError(f"{hurt.path}:{hurt.line}: {hurt.message}", hint, code=hurt.reason)
                 before = self._document if self._document or self.memory.has_document else None
                 self.edit(place.document, before, stepped.text)

@@ -45,7 +45,8 @@ def _text(place: Place) -> str | None:
     found = fault(data) if data is not None else None
     if found:
         message = f"{STATE}:{found.line}: {found.message}"
-        raise UnableError(message, "mend it by hand; nothing was changed", code=found.code)
+        way_out = "run: learnloop sync --resolve" if found.code == "conflict-markers" else "mend it by hand"
+        raise UnableError(message, f"{way_out}; nothing was changed", code=found.code)
     return None if data is None else data.decode("utf-8")
 
 

@@ -15,7 +15,7 @@ from learnloop_md.lessonfile import stem
 from learnloop_md.life import Outcome, Saying
 from learnloop_md.memory import find_slug, meant
 from learnloop_md.place import Place
-from learnloop_md.plan import Draft
+from learnloop_md.plan import Draft, way_out
 from learnloop_md.runs import OpenRun
 
 if TYPE_CHECKING:
@@ -307,9 +307,7 @@ def sync(call: Call) -> Answer:
 def _synced(call: Call, place: Place) -> Answer:
     done = apply.change(place, call.asked, lambda draft: draft.cut("absorb", [], "the document is brought in step"))
     if hurt := done.memory.blocked:
-        raise UnableError(
-            f"{hurt.path}:{hurt.line}: {hurt.message}", "mend or resolve the file first", code=hurt.reason
-        )
+        raise UnableError(f"{hurt.path}:{hurt.line}: {hurt.message}", way_out(hurt.reason), code=hurt.reason)
     slugs = done.absorbed.slugs
     changes = bool(done.plans or done.commits)
     state = done.memory.lessons[slugs[0]].state if len(slugs) == 1 and slugs[0] in done.memory.lessons else ""
