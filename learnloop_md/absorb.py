@@ -39,6 +39,16 @@ class Sides(Protocol):
         """The side that has this very entry in this zone, as a base."""
 
 
+class Past(NamedTuple):
+    """What the history says of a path at which nothing stands."""
+
+    is_gone: Callable[[str], bool]  # whether a command of ours has taken away its lesson
+    name_now: Callable[[str], str]  # the slug that its lesson has now, "" for none
+
+
+NO_PAST = Past(lambda path: False, lambda path: "")
+
+
 class Conflict(NamedTuple):
     """Both sides changed one field differently, or no base is known: a person decides."""
 
@@ -56,7 +66,7 @@ class Report(NamedTuple):
     dangling: tuple[str, ...]  # paths that MEMORY.md names and that do not exist
     what: tuple[str, ...]  # one line for each thing that was absorbed
     waiting: tuple[tuple[str, Quarantined], ...] = ()  # slugs whose entry another author wrote (trust = "own")
-    went: tuple[str, ...] = ()  # slugs that no commit of HEAD's has any more, though nobody took them away here
+    went: tuple[str, ...] = ()  # paths of lessons that a commit took away
 
     @property
     def left(self) -> set[str]:
@@ -79,9 +89,9 @@ class Absorber:
         moved: bool = False,
         stranger: Callable[[int, str, str], str] = lambda line, raw, before: "",
         elsewhere: bool = False,
-        is_gone: Callable[[str], bool] = lambda path: False,
+        past: Past = NO_PAST,
     ) -> None:
-        self.is_gone = is_gone  # whether a command of ours has taken away the lesson of a path
+        self.past = past
         self.stranger = stranger  # who else committed what an entry (line, text) says since a text
         self.waiting: dict[str, Quarantined] = {}
         self.elsewhere = elsewhere  # the ledger is of a history that is not HEAD's, and the document is as HEAD has it
@@ -96,7 +106,7 @@ class Absorber:
         self.before: dict[str, Lesson] = {}
         self.conflicts: list[Conflict] = []
         self.what: dict[str, list[str]] = {}
-        self.went: dict[str, Agreed] = {}
+        self.went: list[Agreed] = []
         names = ((field_of(tree_of(row.text), "renamed_from"), slug) for slug, row in self.memory.lessons.items()
                  if "renamed_from" in row.text)  # fmt: skip
         self.called = {str(old): slug for old, slug in names if old}  # what lessons were called before
@@ -117,7 +127,7 @@ class Absorber:
             if slug in late:
                 known = self.before.get(slug, self.memory.lessons[slug])
                 self.before[slug] = known._replace(slug=lessonfile.stem(late[slug]), path=late[slug])
-        for path in filter(self.is_gone, self._dangling(gone)):  # the line came back with another document
+        for path in filter(self.past.is_gone, self._dangling(gone)):  # the line came back with another document
             if row := self.base_of(lessonfile.stem(path)):
                 gone[lessonfile.stem(path)] = row
         for slug, row in sorted(gone.items()):
@@ -132,7 +142,7 @@ class Absorber:
         self.draft.skip |= report.left
         return report
 
-    def _dangling(self, gone: Mapping[str, Agreed]) -> tuple[str, ...]:
+    def _dangling(self, gone: Iterable[str]) -> tuple[str, ...]:
         """Paths that MEMORY.md names and that do not exist; an entry of a notebook becomes a lesson."""
         if self.memory.place.kind == "skill":
             return ()
@@ -228,14 +238,16 @@ class Absorber:
 
         Another branch changed that line while this one renamed the lesson: the line's own words go with it.
         """
-        if self.memory.place.kind == "skill":
-            return {}
-        late = {
-            new: self.entries.pop(old).path
-            for old, new in self.called.items()
-            if old in self.entries and old not in self.memory.lessons and new not in renamed
-        }
-        return {slug: path for slug, path in late.items() if path}
+        late: dict[str, str] = {}
+        for path in self._dangling(renamed.values()):
+            old = lessonfile.stem(path)
+            new = self.called.get(old, "")
+            if not new and path not in self.removed_paths:  # renamed more than once
+                new = self.past.name_now(path)
+            if new in self.memory.lessons and new not in renamed and new not in late:
+                del self.entries[old]
+                late[new] = path
+        return late
 
     def _removed(self, slug: str, row: Agreed) -> None:
         """A file that is gone takes its entry along, unless somebody edited the entry meanwhile."""
@@ -251,12 +263,12 @@ class Absorber:
         if row.path in self.removed_paths or not self.with_git:
             self._say(slug, f"{slug} was removed by hand")
         else:  # a commit took it
-            self.went[slug] = row
+            self.went.append(row)
 
     def _went(self) -> tuple[str, ...]:
         """The lessons that commits took, without those that have another name now."""
         bodies = {_body(row.text) for row in self.memory.lessons.values()} if self.went else set()
-        return tuple(slug for slug, row in self.went.items() if _body(row.text) not in bodies)
+        return tuple(row.path for row in self.went if _body(row.text) not in bodies)
 
     # --- one lesson ---------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from learnloop_md import (
     waiting,
     witness,
 )
-from learnloop_md.absorb import Absorber, Report
+from learnloop_md.absorb import Absorber, Past, Report
 from learnloop_md.commits import Asked, Commits, named_after
 from learnloop_md.errors import RefusedError, UnableError
 from learnloop_md.history import Sides
@@ -300,7 +300,10 @@ class _Session:
             moved=bool(self.ledger and self.ledger.commit != self.commits.now.head and not own),
             stranger=trust.Strangers(place, place.document).author,
             elsewhere=elsewhere,
-            is_gone=lambda path: place.is_lesson(path) and history.is_gone(place, path),
+            past=Past(
+                lambda path: place.is_lesson(path) and history.is_gone(place, path),
+                lambda path: history.name_now(place, path) if place.is_lesson(path) else "",
+            ),
         ).run()
         self._tell_merged(sides, report.went)
         if gone.get(place.values):
@@ -318,15 +321,23 @@ class _Session:
 
     def _tell_merged(self, sides: Sides, went: Sequence[str]) -> None:
         """Say what commits that came in took along: lessons that are gone, and those that a merge took for others."""
-        rows = mistaken.mistaken(self.place) if sides.revisions else []
-        said = [f"{row.told}; learnloop sync --resolve parts them" for row in rows]
-        went = [slug for slug in went if slug not in {lessonfile.stem(row.gone) for row in rows}]
-        if went and not self._is_elsewhere():
-            more = f" and {len(went) - 5} more" if len(went) > 5 else ""
+        is_new = sides.revisions and self.ledger and self.ledger.commit != self.commits.now.head
+        rows = mistaken.mistaken(self.place) if is_new else []
+        said = [row.told for row in rows]
+        if gone := self._gone([path for path in went if path not in {row.gone for row in rows}]):
+            more = f" and {len(gone) - 5} more" if len(gone) > 5 else ""
             said.append(
-                f"gone with the last commits: {', '.join(went[:5])}{more}; learnloop restore {went[0]} brings it back"
+                f"gone with the last commits: {', '.join(gone[:5])}{more}; learnloop restore {gone[0]} brings it back"
             )
         self.commits.notices += map(guard.unsecret, said)
+
+    def _gone(self, went: Sequence[str]) -> list[str]:
+        """The lessons of these paths that commits on top of what was seen last took; given up with a merge is none."""
+        repo, seen = self.place.repo, self.ledger.commit if self.ledger else ""
+        if not (went and repo and seen) or self._is_elsewhere():
+            return []
+        known = git.entries(repo, seen, [self.place.in_repo(path) for path in went])
+        return [lessonfile.stem(path) for path in went if self.place.in_repo(path) in known]
 
     def _refuse_gone(self, loaded: Memory, removed: Sequence[str]) -> None:
         """Raises UnableError where all lessons of HEAD, two or more, are gone from the disk at once.

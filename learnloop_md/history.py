@@ -97,12 +97,11 @@ def _open(place: Place) -> GitPython:
 
 
 def _commits(
-    place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD", *, full: bool = False
+    place: Place, paths: list[str], limit: int = LOOK_BACK, revision: str = "HEAD", **how: bool
 ) -> Iterator[Commit]:
     repo = _open(place)
     if place.repo and git.head(place.repo):
-        more = {"full_history": True} if full else {}
-        yield from repo.iter_commits(revision, paths=paths, max_count=limit, **more)
+        yield from repo.iter_commits(revision, paths=paths, max_count=limit, **how)
 
 
 def _blob(commit: Commit, path: str) -> bytes | None:
@@ -280,7 +279,9 @@ def agreed_at(place: Place, path: str, since: str = "", row: Agreed | None = Non
         return row
     if _is_in_step(place, newest):
         return newest
-    for changed in _commits(place, [file], _LINE_BACK, revision):  # what the line was when the file was another
+    for changed in _commits(
+        place, [file], _LINE_BACK, revision, first_parent=True
+    ):  # what the line was when the file was another
         older = _agreed_in(place, path, changed.parents[0]) if changed.parents else None
         if older is None or (older.entry, older.zone) != (newest.entry, newest.zone):
             return newest
@@ -386,12 +387,31 @@ def is_gone(place: Place, path: str) -> bool:
     return bool(trailer(git.out(place.repo.root, *words), "Learnloop-Command"))
 
 
+def name_now(place: Place, path: str) -> str:
+    """The slug of the lesson that had this path before, "" for none: renamed once or more, by a command or by hand."""
+    at, seen = path, set[str]()
+    while place.repo and git.head(place.repo) and at not in seen and not (place.folder / at).exists():
+        seen.add(at)
+        old = place.in_repo(at)
+        rows = walk.commits(place.repo, "HEAD", [old], 1)
+        new = next((new for new, was in rows[0].renames.items() if was == old), "") if rows else ""
+        if not new or not lesson_of(place, new):
+            return ""
+        texts = contents(place, (rows[0].changes[old][0], rows[0].changes[new][1]))
+        before, after = (
+            lesson_in(place, inner, text) for inner, text in zip((at, place.inner(new)), texts, strict=True)
+        )
+        if before is None or after is None or before.rule != after.rule:  # git takes a new one for one that went
+            return ""
+        at = place.inner(new)
+    return lessonfile.stem(at) if at != path and (place.folder / at).exists() else ""
+
+
 @_asking()
 def text_before(place: Place, slug: str) -> tuple[str, str] | None:
     """Path and newest text of a lesson whose file is gone."""
     path = place.path_of(slug)
-    touched = list(_commits(place, [place.in_repo(path)], full=True))
-    for commit in (*touched, *(parent for one in touched for parent in one.parents)):
+    for commit in _commits(place, [place.in_repo(path)], full_history=True):
         data = _blob(commit, place.in_repo(path))
         if data is not None:
             return path, data.decode("utf-8", "replace")

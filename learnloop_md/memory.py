@@ -288,7 +288,8 @@ def find_slug(memory: Memory, name: str) -> str:
             code="quarantined",
         )
     hint = "learnloop show --all lists them"
-    if memory.ledger and wanted in memory.ledger.agreed and memory.place.repo:
+    row = memory.ledger.agreed.get(wanted) if memory.ledger and memory.place.repo else None
+    if row and row.entry:  # a private lesson has none, and nothing that could come back
         hint = f"its file is gone: learnloop restore {wanted} brings it back"
     elif close := _close(wanted, memory.lessons):
         hint = f"did you mean {close[0]}?"

@@ -1596,6 +1596,39 @@ def test_words_of_a_line_go_with_a_lesson_that_was_renamed_elsewhere(project: Ho
     assert git(project.root, "status", "--porcelain") == ""
 
 
+def test_words_of_a_line_follow_a_lesson_that_was_renamed_twice(project: Home) -> None:
+    """Its file knows the last of its names alone; git knows the others."""
+    git(project.root, "checkout", "-q", "-b", "side")
+    project.edit(project.document, project.entry(STAGE), f"- [Staging]({STAGE}.md) — my own words\n")
+    project.commit_all()
+    git(project.root, "checkout", "-q", "main")
+    assert [project.run("rename", *names).code for names in ((STAGE, "staging"), ("staging", "stage"))] == [0, 0]
+    subprocess.run(["git", "merge", "side"], cwd=project.root, check=False, capture_output=True)
+    assert project.run("sync", "--resolve").code == 0
+    subprocess.run(["git", "commit", "-q", "-m", "Join"], cwd=project.root, check=False, capture_output=True)
+    project.sync()
+    assert (project.entry("stage"), STAGE in project.text) == ("- [Staging](stage.md) — my own words\n", False)
+
+
+def test_a_line_of_a_lesson_that_was_removed_goes_to_no_other(project: Home) -> None:
+    """git takes a new lesson for it that came in the same commit."""
+    git(project.root, "checkout", "-q", "-b", "side")
+    project.edit(project.document, project.entry(STAGE), f"- [Staging]({STAGE}.md) — my own words\n")
+    project.commit_all()
+    git(project.root, "checkout", "-q", "main")
+    text = project.file(STAGE).read_text()
+    project.file(STAGE).unlink()
+    project.file("pull").write_text(text.replace(STAGE, "pull").replace("Stage files by name", "Pull it first"))
+    project.edit(project.document, project.entry(STAGE), "")
+    project.commit_all()
+    assert project.run("sync").code == 0
+    subprocess.run(["git", "merge", "side"], cwd=project.root, check=False, capture_output=True)
+    project.run("sync", "--resolve")
+    subprocess.run(["git", "commit", "-q", "-m", "Join"], cwd=project.root, check=False, capture_output=True)
+    project.run("sync")
+    assert "my own words" not in project.entry("pull")
+
+
 def test_a_line_under_the_old_name_that_has_no_words_of_its_own_goes(project: Home) -> None:
     """A merge kept it beside the new one: it is written anew under the new name, once."""
     old = project.entry(STAGE)

@@ -68,6 +68,18 @@ def test_a_lesson_whose_file_was_just_removed_is_named_with_the_way_back(
     assert learnloop("restore", "brew-tea-first", cwd=repo).code == 0
 
 
+def test_a_lesson_of_a_merge_that_was_given_up_is_not_gone(held: Path, repo: Path, learnloop: Run) -> None:
+    """No commit here ever had it."""
+    git(repo, "checkout", "-q", "-b", "side")
+    learnloop("note", "Warm the cup.", cwd=repo)
+    git(repo, "checkout", "-q", "main")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "Go on")
+    git(repo, "merge", "-q", "--no-commit", "--no-ff", "side")
+    assert learnloop("confirm", "brew-tea-first", cwd=repo).code == 0
+    git(repo, "merge", "--abort")
+    assert "gone" not in learnloop("sync", cwd=repo).err
+
+
 def test_a_lesson_that_is_renamed_elsewhere_is_not_gone(held: Path, repo: Path, learnloop: Run) -> None:
     git(repo, "checkout", "-q", "-b", "side")
     learnloop("rename", "brew-tea-first", "tea", cwd=repo)
