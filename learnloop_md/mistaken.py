@@ -77,13 +77,14 @@ def _taken_for(place: Place, repo: Repo, merge: str, path: str, blob: str, sides
     if not base:
         return None
     removed, changed = (git.deltas(repo, base[0], side, place.inside or ".") for side in sides)
+    came, new_entry = removed.get(path, ("", None))
+    if came is not None or new_entry is None:  # it is no new one
+        return None
     for gone, (_, stays) in sorted(removed.items()):
         was, after = changed.get(gone, (None, None))
         if stays or not (was and after and lesson_of(place, gone)):
             continue
-        merged, new, first, old = git.blobs(
-            repo, [blob, (removed[path][1] or "").split()[-1], was.split()[1], after.split()[1]]
-        )
+        merged, new, first, old = git.blobs(repo, [blob, *(row.split()[1] for row in (new_entry, was, after))])
         if git.merge_file(first, new, old) != (merged, True) or not merging.parted(place.inner(gone), first, new, old):
             continue
         found = Mistaken(place.inner(path), place.inner(gone), merged, new, old)

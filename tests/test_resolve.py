@@ -341,6 +341,25 @@ def test_a_lesson_taken_for_another_is_left_alone_once_a_person_saw_to_it(tmp_pa
     assert (ran.code, TOLD in ran.err, (made.folder / "b.md").exists()) == (0, False, False), ran
 
 
+def test_a_lesson_that_a_merge_changed_and_one_side_had_removed_is_no_new_one(tmp_path: Path, learnloop: Run) -> None:
+    """A person edits in the merge what one side alone still has, beside a lesson that was changed and removed."""
+    base = {**BASE, "b.md": lesson("b", "r1"), "MEMORY.md": memory("", "ab")}
+    ours: dict[str, str | None] = {"a.md": None, "b.md": lesson("b", "r1", "r2"), "MEMORY.md": memory("", "b")}
+    theirs: dict[str, str | None] = {"b.md": None, "MEMORY.md": memory("", "a")}
+    made = branches(tmp_path / "repo", Scenario("", base, ours, theirs, lambda r: True))
+    git(made.root, "checkout", "-q", "ours")
+    run(made.root, "merge", "--no-commit", "theirs")
+    (made.folder / "a.md").write_text(lesson("a", "r1", why="Another reason."))
+    git(made.root, "rm", "-q", "--cached", "mem/b.md")
+    (made.folder / "b.md").unlink()
+    (made.folder / "MEMORY.md").write_text(memory("", "a"))
+    git(made.root, "add", "mem")
+    git(made.root, "commit", "-q", "-m", "Join")
+    for words in (("sync",), ("check",), ("sync", "--resolve")):
+        ran = learnloop(*words, "--memory", str(made.folder), cwd=made.root)
+        assert (ran.code, "git took" in ran.err + ran.out) == (0, False), ran
+
+
 def test_a_name_that_is_no_utf_8_stops_no_command_after_a_merge(tmp_path: Path, learnloop: Run) -> None:
     name = os.fsdecode(b"caf\xe9")
     made = taken(tmp_path / "repo", new=name)
