@@ -284,7 +284,7 @@ def agreed_at(place: Place, path: str, since: str = "", row: Agreed | None = Non
     ):  # what the line was when the file was another
         older = _agreed_in(place, path, changed.parents[0]) if changed.parents else None
         if older is None or (older.entry, older.zone) != (newest.entry, newest.zone):
-            return newest
+            break
         if _is_in_step(place, older):
             return older
     has_line = row is not None and (row.entry, row.zone) == (newest.entry, newest.zone)

@@ -1561,6 +1561,25 @@ def test_an_entry_follows_a_file_that_was_committed_without_it(home: Home, messa
     assert "in step" in home.sync().out
 
 
+def test_a_line_follows_a_file_that_a_rebase_changed(project: Home) -> None:
+    """Both came under a new name, the line as its branch had it: what was seen to agree tells that it is stale."""
+    project.note("Cut the ribbon at noon.", "r1", "--name", "cut")
+    git(project.root, "branch", "side")
+    project.edit(project.document, project.entry("cut"), "- [Own](cut.md) — my own words\n")
+    project.sync()
+    git(project.root, "checkout", "-q", "side")
+    project.sync()
+    path = project.file("cut")
+    git(project.root, "mv", str(path), str(path.with_name("slice.md")))
+    project.commit_all("Rename")
+    project.sync()
+    assert project.learnloop("git-config", "--enable", cwd=project.root).code == 0
+    git(project.root, "rebase", "-q", "main")
+    project.sync()
+    assert "description: my own words" in project.file("slice").read_text()
+    assert project.entry("slice") == "- [Own](slice.md) — my own words\n"
+
+
 def test_a_line_of_words_of_its_own_keeps_them_whoever_commits_the_file(project: Home) -> None:
     """Design §4: a person's words in an index are theirs, whatever the file says later."""
     project.edit(project.document, project.entry(STAGE), f"- [Staging]({STAGE}.md): my own words\n")
